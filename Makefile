@@ -1,0 +1,91 @@
+# Every target works from a fresh clone: it builds the environment it needs first.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+IS_311 := import sys, venv, ensurepip; sys.exit(sys.version_info[:2] != (3, 11))
+PYTHON ?= $(shell for p in python3.11 python3; do $$p -c '$(IS_311)' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+PEERS := .venv-peers/bin
+COMPILE = $(BIN)/uv pip compile --quiet --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_FLAGS)
+
+# One BLAS thread: sums in a fixed order (same result each run), and no more threads than cores.
+test test-fast bench: export OPENBLAS_NUM_THREADS := 1
+test test-fast bench: export OMP_NUM_THREADS := 1
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: test
+test: lint .venv/.ready .venv-peers/.ready ## Lint, then all tests (EML_DATA=folder adds those on data sets)
+	$(BIN)/pytest
+	$(PEERS)/pytest tests/peers
+
+.PHONY: test-fast
+test-fast: .venv/.ready ## Tests without the slow ones, the data sets, the peers and the linters
+	$(BIN)/pytest -m "not slow and not data"
+
+.PHONY: lint
+lint: .venv/.ready ## Check style, types and the direction of imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+.PHONY: format
+format: .venv/.ready ## Format the code and fix what can be fixed
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+.PHONY: demo
+demo: .venv/.ready ## Run the demonstration
+	$(BIN)/eml demo
+
+.PHONY: bench
+bench: .venv-peers/.ready ## Measure speed, beside River's models
+	$(PEERS)/python -m tests.bench
+
+.PHONY: lock
+lock: .venv/.ready ## Pin requirements/*.txt anew from pyproject.toml (LOCK_FLAGS=--upgrade for newest)
+	$(COMPILE) pyproject.toml --extra evaluate --extra dev \
+		--constraints requirements/job.constraints.txt --output-file requirements/dev.txt
+	$(COMPILE) pyproject.toml --extra peers --extra test --output-file requirements/peers.txt
+
+.PHONY: clean
+clean: ## Remove the environments, caches and build output
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf build dist jobs/eml.egg-info
+	find jobs tests -name __pycache__ -prune -exec rm -rf {} +
+
+# $(call packages,FOLDER,REQUIREMENTS): a new environment with exactly these packages.
+define packages
+	@$(or $(PYTHON),false) -c '$(IS_311)' 2>/dev/null || { \
+		echo "EML needs Python 3.11 with its venv module (Debian: apt install python3.11 python3.11-venv)," \
+			"or name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Building $1 from $2 (a minute or two) ..."
+	@$(PYTHON) -m venv --clear $1
+	@$1/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $2
+	@touch $@
+endef
+
+# The project itself, editable; the build backend is in the environment, pinned like the rest.
+define project
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+endef
+
+.venv/.packages: requirements/dev.txt
+	$(call packages,.venv,$<)
+
+.venv-peers/.packages: requirements/peers.txt
+	$(call packages,.venv-peers,$<)
+
+.venv/.ready: .venv/.packages pyproject.toml
+	$(project)
+
+.venv-peers/.ready: .venv-peers/.packages pyproject.toml
+	$(project)

@@ -1,0 +1,39 @@
+"""The command line, `eml COMMAND ...`.
+
+Called by the console script; calls the `add_parser` of each subcommand's module, listed in `COMMANDS`, and then the
+function that module chose. It knows no command's options and none of the learning.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from eml import __version__
+from eml.evaluate import command as evaluate
+
+AddParser = Callable[["argparse._SubParsersAction[argparse.ArgumentParser]"], None]
+
+# One line per subcommand. Its `add_parser(subparsers)` adds a parser and ends with
+# `parser.set_defaults(run=function)`; the function takes the parsed arguments and returns the exit status.
+COMMANDS: tuple[AddParser, ...] = (evaluate.add_parser,)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = argparse.ArgumentParser(prog="eml", description="Evolving metric learning for sensor fleets.")
+    parser.add_argument("--version", action="version", version=f"eml {__version__}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for add_parser in COMMANDS:
+        add_parser(subparsers)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command named by `argv` and return its exit status; 2, with the help, where none is named."""
+    parser = build_parser()
+    arguments = parser.parse_args(argv)
+    if "run" not in arguments:
+        parser.print_help(sys.stderr)
+        return 2
+    status: int = arguments.run(arguments)
+    return status

@@ -1,0 +1,28 @@
+"""Estimates of new features for exemplars that were seen before the features existed.
+
+Called by the I-stage. Each such exemplar takes the new features of its nearest fellows of the same class, in
+the survivors' metric, among the exemplars that have them (the donors), the nearest counting most.
+"""
+
+import numpy as np
+
+from eml.core.arrays import Array, Index, Mask, nearest, squared_distances
+
+DONORS = 4
+
+
+def complete(Z: Array, values: Array, needy: Mask, y: Index, donors: Index) -> Array:
+    """`values` (n, d_n) with estimates in the `needy` rows; Z (n, k) is the survivors' embedding.
+
+    A class without donors of its own takes from all of them.
+    """
+    out = values.copy()
+    for c in np.unique(y[needy]):
+        take, give = np.flatnonzero(needy & (y == c)), donors[y[donors] == c]
+        give = give if len(give) else donors
+        D = squared_distances(Z[take], Z[give])
+        found, near = nearest(D, min(DONORS, len(give)))
+        weight = 1.0 / (near + 1e-3 * D.mean() + np.finfo(np.float32).tiny)
+        weight /= weight.sum(axis=1, keepdims=True)
+        out[take] = np.einsum("nr,nrd->nd", weight, values[give[found]])
+    return out

@@ -1,0 +1,51 @@
+"""The settings of a learner: bounds on its cost, and weights without units, the same for every data set."""
+
+from dataclasses import dataclass, fields
+
+from eml.core.errors import FeatureError
+from eml.core.stages import Objective
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerConfig:
+    """What bounds a learner's memory and time, and the terms of its objective."""
+
+    memory_size: int = 1024  # labelled exemplars kept, over all classes
+    refresh: float = 0.25  # least chance of a new sample to enter a full memory: how fast the past fades
+    rank: int = 64  # rows of the metric
+    neighbours: int = 7  # exemplars of each class that score a sample
+    batch: int = 64  # samples per metric step; a longer batch is learnt in pieces
+    replay: int = 64  # exemplars of the memory that join a step's samples
+    pool: int = 320  # further exemplars that triplets are drawn from
+    warm_up: int = 128  # labelled samples before the metric starts to learn
+    catch_up: int = 8  # T-stage steps over the memory when an evolution was not announced
+    retired_features: int = 256  # vanished features whose columns are kept for their return
+    steps: tuple[float, ...] = (0.05, 0.3)  # step sizes on offer, beside none
+    sigma: float = 0.1  # smoothing of the Wasserstein distance, relative to the mean cost
+    margin: float = 0.3  # of the hinges, relative to the median distance to other classes
+    rho: float = 0.3  # consistency hinges against own ones
+    lam: float = 1e-3  # low-rank term
+    signature: int = 4  # samples in a signature
+    transform: bool = True  # False: no T-stage (ablation)
+    inherit: bool = True  # False: no I-stage (ablation)
+    wasserstein: bool = True  # False: plain mean distances (ablation)
+    low_rank: bool = True  # False: Frobenius norm (ablation)
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, int) and not isinstance(value, bool) and value < (field.name not in MAY_BE_ZERO):
+                raise FeatureError(f"{field.name} must be positive, not {value}")
+        if self.memory_size < 2 * self.neighbours:
+            raise FeatureError(
+                f"memory_size {self.memory_size} is too small for {self.neighbours} neighbours:"
+                f" at least {2 * self.neighbours}"
+            )
+
+    @property
+    def objective(self) -> Objective:
+        """The weights of the paper's terms."""
+        return Objective(self.sigma, self.margin, self.rho, self.lam, self.signature, self.wasserstein, self.low_rank)
+
+
+MAY_BE_ZERO = {"replay", "pool", "warm_up", "catch_up", "retired_features"}

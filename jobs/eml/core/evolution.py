@@ -1,0 +1,271 @@
+"""What happens to a learner's state when its feature space changes, and while a change is on its way.
+
+Called by the learner; moves metrics, memory and statistics from one space to the next with `stages`,
+`fitting` and `inheriting`. The order of an evolution:
+
+    announce      survivors become known; L^s starts from L^a by distillation
+    step          every batch: L^a and L^s together (T-stage)
+    evolve        columns are laid out anew; survivors predict alone
+    form_joint_view   with the first labels: the I-stage
+    settle        the joint metric is the metric: back in the first state
+"""
+
+import numpy as np
+
+from eml.core import stages
+from eml.core.arrays import Array, Index
+from eml.core.completion import complete
+from eml.core.config import LearnerConfig
+from eml.core.features import FeatureChange, FeatureSpace
+from eml.core.fitting import Fitter
+from eml.core.inheriting import Exemplars, donors_of, inherit
+from eml.core.report import Evolution, Takeover
+from eml.core.state import State, Upcoming
+from eml.core.statistics import Statistics
+from eml.core.views import FIRST_WEIGHT, Pooling, View
+
+SAMPLES = 512  # exemplars that a first metric or a distillation looks at
+KNOWN_SHARE = 0.5  # an exemplar with less of the survivors observed is forgotten, if its class has others
+
+
+def first_metric(state: State, columns: Index, fitter: Fitter) -> Array:
+    """A metric over `columns` from the memory alone."""
+    rows = state.memory.sample(SAMPLES, state.rng)
+    X = state.memory.samples(rows, columns)
+    return fitter.first(X, state.memory.y[rows], X.std(axis=0))
+
+
+def announce(state: State, space: FeatureSpace) -> None:
+    """Start the T-stage towards `space`; the same announcement twice changes nothing."""
+    if state.upcoming is not None and state.upcoming.space == space:
+        return
+    state.upcoming = Upcoming(space) if state.space.diff(space).is_evolution else None
+    if state.stage in {"steady", "transforming"}:
+        state.stage = "steady" if state.upcoming is None else "transforming"
+
+
+def step(state: State, X: Array, y: Index, count: int, fitter: Fitter, *, transform: bool) -> None:
+    """One step on samples X of which the first `count` may be anchors: one half are, the other decides."""
+    view = state.views[-1]
+    order = state.rng.permutation(min(count, len(X)))
+    anchors, held = order[::2], order[1::2]
+    if len(held) == 0 or len(np.unique(y)) < 2:
+        return
+    upcoming = state.upcoming
+    if upcoming is None or not transform:
+        view.L = fitter.improve(view.L, X, y, anchors, held)
+        return
+    change = state.space.diff(upcoming.space)
+    if upcoming.Ls is None:
+        _distil(state, upcoming, change)
+    if upcoming.Ls is not None and len(change.survived) > 0:
+        survived = state.columns_of(change)
+        view.L, upcoming.Ls = fitter.transform(view.L, upcoming.Ls, X, survived, y, anchors, held)
+        upcoming.steps += 1
+
+
+def _distil(state: State, upcoming: Upcoming, change: FeatureChange) -> None:
+    """Where L^s starts: L^a on the survivors, and what they tell of the vanished."""
+    view, memory = state.views[-1], state.memory
+    La = np.zeros((len(view.L), len(state.space)))
+    La[:, view.columns] = view.L
+    rows = memory.sample(SAMPLES, state.rng)
+    X = memory.samples(rows, np.arange(len(state.space)))
+    upcoming.Ls, upcoming.explained = stages.distil(La, X, state.columns_of(change))
+
+
+def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fitter) -> Evolution:
+    """Move the state into `space`."""
+    change = state.space.diff(space)
+    if not change.is_evolution:
+        return _rename(state, space, change)
+    announced = state.upcoming is not None and state.upcoming.space == space and state.upcoming.Ls is not None
+    announce(state, space)
+    warm = bool(state.views) and len(change.survived) > 0
+    upcoming = state.upcoming
+    if upcoming is not None and warm:
+        _finish_transform(state, upcoming, change, config, fitter)
+    takeovers = _takeovers(state, change, upcoming)
+    columns = [state.space.position.get(change.former.get(name, "")) for name in space.names]
+    returned = tuple(name for name in change.augmented if _attic_name(state, space, name) is not None)
+    _lay_out(state, space, change, columns, config.retired_features if warm else 0)
+    state.evolution = Evolution(change, announced, upcoming.steps if upcoming else 0, warm, returned, takeovers)
+    Ls = upcoming.Ls if upcoming is not None else None
+    state.upcoming = None
+    survived = np.array([i for i, column in enumerate(columns) if column is not None], dtype=np.intp)
+    if not warm or Ls is None:
+        _start_cold(state)
+        return state.evolution
+    _forget_strangers(state, survived, config.neighbours)
+    if not config.transform or not np.linalg.norm(Ls) > 0.0:
+        Ls = first_metric(state, survived, fitter)
+        state.attic = {name: np.zeros(len(Ls)) for name in state.attic}  # their columns were of another basis
+        state.returned = {}
+    state.views = [View("survived", survived, Ls)]
+    state.pooling = Pooling.start(float(state.pooling.w.sum()) or FIRST_WEIGHT)
+    state.stage = "inheriting" if change.augmented else "steady"
+    if returned and config.inherit:
+        form_joint_view(state, fitter, config)
+    state.refresh()
+    return state.evolution
+
+
+def _finish_transform(
+    state: State, upcoming: Upcoming, change: FeatureChange, config: LearnerConfig, fitter: Fitter
+) -> None:
+    """What the T-stage has not had time for: all of it when nobody announced the change."""
+    if upcoming.Ls is not None:
+        return
+    _distil(state, upcoming, change)
+    whole = len(state.views[-1].columns) == len(state.space)
+    if not config.transform or not whole or len(state.classes) < 2:
+        return
+    for _ in range(config.catch_up):
+        rows = state.memory.sample(config.batch + 2 * config.replay + config.pool, state.rng)
+        rows = state.rng.permutation(rows)
+        X = state.memory.samples(rows, np.arange(len(state.space)))
+        step(state, X, state.memory.y[rows], config.batch + 2 * config.replay, fitter, transform=True)
+
+
+def _takeovers(state: State, change: FeatureChange, upcoming: Upcoming | None) -> dict[str, Takeover]:
+    explained = upcoming.explained if upcoming is not None else None
+    if explained is None or len(change.survived) == 0:
+        return {name: Takeover(0.0, None) for name in change.vanished}
+    rows = state.memory.sample(SAMPLES, state.rng)
+    Xs = _standard(state.memory.samples(rows, state.columns_of(change)))
+    Xv = _standard(state.memory.samples(rows, np.array(state.space.columns(change.vanished), dtype=np.intp)))
+    best = np.abs(Xv.T @ Xs).argmax(axis=1) if len(rows) else np.zeros(len(change.vanished), dtype=np.intp)
+    return {
+        name: Takeover(float(share), change.survived[survivor])
+        for name, share, survivor in zip(change.vanished, explained, best, strict=True)
+    }
+
+
+def _standard(X: Array) -> Array:
+    deviation = X.std(axis=0)
+    return np.asarray((X - X.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0))
+
+
+def _rename(state: State, space: FeatureSpace, change: FeatureChange) -> Evolution:
+    """The same features in another order or under other names: columns move, nothing is learnt."""
+    columns = [state.space.position[change.former[name]] for name in space.names]
+    place = np.argsort(columns)  # where an old column went
+    returned = {int(place[column]): values for column, values in state.returned.items()}
+    _lay_out(state, space, change, list(columns), len(state.attic))
+    state.returned = returned
+    for view in state.views:
+        moved = place[view.columns]
+        order = np.argsort(moved)
+        view.columns, view.L = moved[order], view.L[:, order]
+    if state.upcoming is not None:
+        upcoming, state.upcoming = state.upcoming, None
+        announce(state, upcoming.space)
+    state.refresh()
+    return Evolution(change, announced=False, transform_steps=0, warm=True, returned=(), takeovers={})
+
+
+# -- columns: active ones first, then those of vanished features ----------------------------------------------------
+
+
+def _attic_name(state: State, space: FeatureSpace, name: str) -> str | None:
+    """The name under which a new feature was known before it vanished."""
+    return next((known for known in (name, *space.aliases.get(name, ())) if known in state.attic), None)
+
+
+def _lay_out(
+    state: State, space: FeatureSpace, change: FeatureChange, columns: list[int | None], keep_retired: int
+) -> None:
+    """Move memory, statistics and the attic to the next space."""
+    old, attic = state.space, list(state.attic)
+    back = {name: _attic_name(state, space, name) for name in change.augmented}
+    back_columns = {name: len(old) + attic.index(known) for name, known in back.items() if known is not None}
+    active = [
+        column if column is not None else back_columns.get(name)
+        for name, column in zip(space.names, columns, strict=True)
+    ]
+    gone = {known for known in back.values() if known is not None}
+    _retire(state, change)
+    stay = [name for name in state.attic if name not in gone]
+    stay = stay[len(stay) - min(len(stay), keep_retired) :]
+    position = {name: len(old) + i for i, name in enumerate(attic)} | {n: old.position[n] for n in change.vanished}
+    retired = [position[name] for name in stay]
+    everything = Statistics(
+        *(np.concatenate(pair) for pair in zip(state.statistics.fields(), state.attic_statistics.fields(), strict=True))
+    )
+    state.statistics = everything.select(active)
+    state.attic_statistics = everything.select(list(retired))
+    state.memory.remap([*active, *retired])
+    state.returned = {space.position[name]: state.attic[known] for name, known in back.items() if known is not None}
+    state.attic = {name: state.attic[name] for name in stay}
+    state.space = space
+
+
+def _retire(state: State, change: FeatureChange) -> None:
+    """Put the columns of vanished features aside."""
+    view = state.newest
+    for name in change.vanished:
+        column = state.space.position[name]
+        here = np.flatnonzero(view.columns == column) if view is not None else np.zeros(0, dtype=np.intp)
+        rows = len(view.L) if view is not None else 0
+        state.attic.pop(name, None)
+        state.attic[name] = view.L[:, here[0]].copy() if view is not None and len(here) else np.zeros(rows)
+
+
+def _start_cold(state: State) -> None:
+    """Nothing survived, or nothing had been learnt: begin as a new learner that knows the classes' names."""
+    state.memory.keep(np.zeros(0, dtype=np.intp))
+    state.memory.remap([None] * len(state.space))
+    state.memory.seen[:] = 0
+    state.statistics = Statistics.empty(len(state.space))
+    state.attic, state.attic_statistics, state.returned = {}, Statistics.empty(0), {}
+    state.views, state.pooling = [], Pooling.start(FIRST_WEIGHT)
+    state.stage, state.learnt, state.usual = "initial", 0, 0.0
+
+
+def _forget_strangers(state: State, survived: Index, fewest: int) -> None:
+    """Drop exemplars that hardly know the survivors (seen two evolutions ago), where their class has better ones."""
+    memory = state.memory
+    knows = memory.observed[:, survived].mean(axis=1) >= KNOWN_SHARE
+    enough = np.bincount(memory.y[knows], minlength=len(state.classes)) >= fewest
+    memory.keep(np.flatnonzero(knows | ~enough[memory.y]))
+
+
+# -- after the switch ----------------------------------------------------------------------------------------------
+
+
+def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None:
+    """The I-stage, as soon as labelled samples show the new features."""
+    survived, columns = state.views[0], np.arange(len(state.space))
+    X = state.memory.samples(np.arange(len(state.memory)), columns)
+    observed = state.memory.observed[:, : len(columns)]
+    exemplars = Exemplars(X, state.memory.y, observed, state.statistics.deviation())
+    weight, anchors = float(state.pooling.w[0]), config.batch // 2 + config.replay
+    inheritance = inherit(exemplars, survived, state.returned, weight, fitter, anchors, state.rng)
+    if inheritance is None:
+        return
+    state.memory.X[:, : len(columns)] = inheritance.completed
+    state.attic = {name: inheritance.carry @ column for name, column in state.attic.items()}
+    state.returned = {}
+    state.views.append(View("joint", columns, inheritance.L))
+    state.pooling = inheritance.pooling
+
+
+def complete_memory(state: State) -> None:
+    """Estimate the new features of old exemplars anew: there are more donors by now."""
+    memory, survived = state.memory, state.views[0]
+    new = np.setdiff1d(np.arange(len(state.space)), survived.columns)
+    donors = donors_of(memory.observed, new)
+    needy = np.ones(len(memory), dtype=np.bool_)
+    needy[donors] = False
+    if needy.any() and len(donors):
+        everyone = np.arange(len(memory))
+        known = memory.samples(everyone, survived.columns) @ survived.L.T
+        memory.X[:, new] = complete(known, memory.samples(everyone, new), needy, memory.y, donors)
+
+
+def settle(state: State) -> None:
+    """The joint metric is the metric now."""
+    joint = state.views[-1]
+    state.views = [View("all", joint.columns, joint.L, joint.hits, joint.trials)]
+    state.pooling = Pooling.start(float(state.pooling.w.sum()))
+    state.stage = "steady" if state.upcoming is None else "transforming"

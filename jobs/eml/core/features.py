@@ -1,0 +1,95 @@
+"""Named, ordered feature spaces, and what changes between two of them.
+
+First stop of a batch in the learner: names decide which column is which; nothing below this
+module knows a name. A schema version becomes a `FeatureSpace`; two versions become a `FeatureChange`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from eml.core.errors import FeatureError
+
+
+@dataclass(frozen=True)
+class FeatureSpace:
+    """An ordered set of feature names; `aliases` lists the former names of a feature.
+
+    >>> old = FeatureSpace(("temp", "rpm", "load"))
+    >>> new = FeatureSpace(("rpm", "temperature", "torque"), aliases={"temperature": ("temp",)})
+    >>> change = old.diff(new)
+    >>> change.vanished, change.survived, change.augmented
+    (('load',), ('rpm', 'temperature'), ('torque',))
+    """
+
+    names: tuple[str, ...]
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "aliases", MappingProxyType({k: tuple(v) for k, v in self.aliases.items()}))
+        twice = sorted({name for name in self.names if self.names.count(name) > 1}) if not self._unique else []
+        if twice:
+            raise FeatureError(f"feature names must differ; these stand twice: {', '.join(twice)}")
+        unknown = sorted(set(self.aliases) - set(self.names))
+        if unknown:
+            raise FeatureError(f"aliases for features that are not in the space: {', '.join(unknown)}")
+
+    @property
+    def _unique(self) -> bool:
+        return len(set(self.names)) == len(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """Column of each feature."""
+        return {name: column for column, name in enumerate(self.names)}
+
+    def columns(self, names: Iterable[str]) -> list[int]:
+        """Columns of `names`, in their order."""
+        return [self.position[name] for name in names]
+
+    def diff(self, new: "FeatureSpace") -> "FeatureChange":
+        """Sort the features of both spaces into vanished, survived and augmented.
+
+        A feature survives under its own name or under a name the new space lists as its alias;
+        its own name wins, and no old feature survives twice.
+        """
+        former = {name: name for name in new.names if name in self.position}
+        taken = set(former.values())
+        for name in new.names:
+            if name in former:
+                continue
+            alias = next((a for a in new.aliases.get(name, ()) if a in self.position and a not in taken), None)
+            if alias is not None:
+                former[name] = alias
+                taken.add(alias)
+        return FeatureChange(
+            vanished=tuple(name for name in self.names if name not in taken),
+            survived=tuple(name for name in new.names if name in former),
+            augmented=tuple(name for name in new.names if name not in former),
+            former=MappingProxyType(former),
+        )
+
+
+@dataclass(frozen=True)
+class FeatureChange:
+    """Vanished features by their old names, survived and augmented ones by their new names."""
+
+    vanished: tuple[str, ...]
+    survived: tuple[str, ...]
+    augmented: tuple[str, ...]
+    former: Mapping[str, str]  # survived name in the new space -> its name in the old one
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """Survivors whose name changed: new name -> old name."""
+        return {new: old for new, old in self.former.items() if new != old}
+
+    @property
+    def is_evolution(self) -> bool:
+        """Whether the set of features changed; a new order or new names alone are none."""
+        return bool(self.vanished or self.augmented)

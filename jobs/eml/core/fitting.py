@@ -1,0 +1,83 @@
+"""How a metric is begun and improved: candidates are made by `stages` and chosen by held-out samples.
+
+Called by the learner and the I-stage. A step that looks good on its own triplets can hurt neighbours, and data
+sets like different steps; so every step is offered in a few sizes, "none" among them, and the log loss of
+nearest neighbours on samples that were not anchors decides. That is the online choice of the step size: no
+schedule, nothing to set per data set.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eml.core import stages
+from eml.core.arrays import Array, Index
+from eml.core.metric import acceptable
+from eml.core.neighbours import Embedded, log_scores
+from eml.core.stages import Objective
+from eml.core.views import FIRST_WEIGHT, log_loss
+
+SCALINGS = (1.0, 0.5, 0.0)  # powers of the standard deviation that features are divided by
+
+
+@dataclass(slots=True)
+class Fitter:
+    """Chooses metrics over labelled samples; counts what it refused."""
+
+    objective: Objective
+    steps: tuple[float, ...]
+    neighbours: int
+    rank: int
+    refused: int = 0
+    taken: int = 0
+
+    def first(self, X: Array, y: Index, deviation: Array) -> Array:
+        """A metric to begin with (k, d): principal directions under the scaling that leave-one-out likes best."""
+        candidates = [_scaled(X, deviation, power, self.rank) for power in SCALINGS]
+        if len(np.unique(y)) < 2:
+            return candidates[0]
+        everyone = np.arange(len(X))
+        return min(candidates, key=lambda L: self.loss(L, X, y, everyone))
+
+    def improve(self, L: Array, X: Array, y: Index, anchors: Index, held: Index) -> Array:
+        """The best next L, or L itself."""
+        candidates = stages.improve(L, X, y, anchors, self.steps, self.objective)
+        return self._best(L, candidates, X, y, held)
+
+    def transform(
+        self, La: Array, Ls: Array, X: Array, survived: Index, y: Index, anchors: Index, held: Index
+    ) -> tuple[Array, Array]:
+        """The best next L^a and L^s of a T-stage step."""
+        Xs = X[:, survived]
+        pairs = stages.transform(La, Ls, X, Xs, y, anchors, self.steps, self.objective)
+        return self._best(La, [a for a, _ in pairs], X, y, held), self._best(Ls, [s for _, s in pairs], Xs, y, held)
+
+    def _best(self, L: Array, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
+        sound = [candidate for candidate in candidates if acceptable(candidate, L)]
+        self.refused += len(candidates) - len(sound)
+        if not sound:
+            return L
+        best = min([L, *sound], key=lambda candidate: self.loss(candidate, X, y, held))
+        self.taken += best is not L
+        return best
+
+    def loss(self, L: Array, X: Array, y: Index, held: Index) -> float:
+        """Log loss of the held-out samples against all others."""
+        Z = ((X - X.mean(axis=0)) @ L.T).astype(np.float32)
+        embedded = Embedded.build(Z, y, int(y.max()) + 1)
+        scores = log_scores(embedded.held_out_distances(held, self.neighbours))
+        return log_loss(FIRST_WEIGHT * scores, y[held])
+
+
+def _scaled(X: Array, deviation: Array, power: float, rank: int) -> Array:
+    factors = scaling(deviation, power)
+    return stages.principal(X * factors, rank) * factors
+
+
+def scaling(deviation: Array, power: float) -> Array:
+    """Factor per feature: its deviation, relative to the largest, to the minus `power`; 0 if it never varied."""
+    largest = float(deviation.max(initial=0.0))
+    if not largest > 0.0:
+        return np.ones_like(deviation)
+    relative = deviation / largest
+    return np.where(relative > 0.0, np.maximum(relative, 1e-12) ** -power, 0.0)

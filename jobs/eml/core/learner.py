@@ -1,0 +1,273 @@
+"""The learner: predicts from the first label on, learns by batches, carries what it knows across evolutions.
+
+The one door to `core`: what happens to a key's records in the stream is calls of these methods.
+
+    predict_one, predict_many   score samples of the current space; changes nothing
+    learn                       a batch of labelled samples
+    announce                    the next space is known while the old one flows: the T-stage starts
+    evolve                      from now on samples are of the next space: the I-stage starts
+    explain                     why it predicts as it does
+    snapshot, restore           to versioned bytes and back, exactly
+
+Deterministic for a seed; memory and time are bounded by the settings, however long the stream.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eml.core import evolution, inheriting, snapshot
+from eml.core.arrays import TINY, Array, Index, Mask
+from eml.core.config import LearnerConfig
+from eml.core.errors import FeatureError
+from eml.core.features import FeatureSpace
+from eml.core.fitting import Fitter
+from eml.core.neighbours import log_scores
+from eml.core.report import NO_LABELS, Evolution, Explanation, Label, Prediction, Predictions, Stage, ViewReport
+from eml.core.state import State
+from eml.core.views import View, softmax
+
+USUAL_RATE = 0.1  # how fast the typical distance follows
+SETTLED = 0.8  # share of exemplars with the new features at which the survivors' view retires
+NEGLIGIBLE = 0.02  # weight below which a view retires
+
+
+class EvolvingMetricLearner:
+    """Online metric learning over a feature space that changes.
+
+    >>> learner = EvolvingMetricLearner(FeatureSpace(("temperature", "rpm")), seed=7)
+    >>> learner.learn([[20.0, 1.0], [21.0, 1.1], [80.0, 1.0], [82.0, 0.9]], ["ok", "ok", "hot", "hot"])
+    >>> learner.predict_one([79.0, 1.0]).label
+    'hot'
+    """
+
+    def __init__(self, space: FeatureSpace, config: LearnerConfig | None = None, seed: int = 0) -> None:
+        self.config = config or LearnerConfig()
+        self._state = State.fresh(space, self.config, seed)
+
+    @property
+    def space(self) -> FeatureSpace:
+        """The features a sample must have now, in this order."""
+        return self._state.space
+
+    @property
+    def stage(self) -> Stage:
+        """Where the learner stands between two evolutions."""
+        return self._state.stage
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """Labels seen so far."""
+        return tuple(self._state.classes)
+
+    # -- predict ---------------------------------------------------------------------------------------------------
+
+    def predict_many(self, X: ArrayLike) -> Predictions:
+        """Predictions for samples (n, d), NaN where a value is missing; no row's result depends on the others."""
+        state, values = self._state, self._matrix(X)
+        if not state.views:
+            n = len(values)
+            return Predictions([None] * n, (), np.zeros((n, 0)), np.zeros(n), np.full(n, np.inf))
+        cleaned, present, _ = state.statistics.clean(values)
+        distances = self._distances(cleaned, present)
+        p = softmax(state.pooling.logits([log_scores(D) for D in distances]))
+        top = np.sort(p, axis=1)
+        return Predictions(
+            labels=[state.classes[best] for best in p.argmax(axis=1)],
+            classes=tuple(state.classes),
+            scores=p,
+            margin=top[:, -1] - top[:, -2] if p.shape[1] > 1 else np.ones(len(p)),
+            novelty=distances[-1].min(axis=1) / state.usual if state.usual > 0.0 else np.full(len(p), np.inf),
+        )
+
+    def predict_one(self, x: ArrayLike) -> Prediction:
+        """The prediction for one sample (d,)."""
+        many = self.predict_many(np.asarray(x, dtype=np.float64)[None, :])
+        scores = dict(zip(many.classes, many.scores[0].tolist(), strict=True))
+        reason = None if many.labels[0] is not None else NO_LABELS
+        return Prediction(many.labels[0], scores, float(many.margin[0]), float(many.novelty[0]), reason)
+
+    def _distances(self, X: Array, present: Mask) -> list[Array]:
+        return [view.distances(X, present, self._state.memory, self.config.neighbours) for view in self._state.views]
+
+    # -- learn -----------------------------------------------------------------------------------------------------
+
+    def learn(self, X: ArrayLike, y: Sequence[Label]) -> None:
+        """Learn labelled samples (n, d) in the order given, in pieces of at most `config.batch`."""
+        values = self._matrix(X)
+        if len(values) != len(y):
+            raise FeatureError(f"{len(values)} samples came with {len(y)} labels")
+        for start in range(0, len(values), self.config.batch):
+            piece = slice(start, start + self.config.batch)
+            self._learn_piece(values[piece], self._numbers(y[piece]))
+
+    def _learn_piece(self, raw: Array, y: Index) -> None:
+        state = self._state
+        X, present = self._take_in(raw)
+        self._test(X, present, y)
+        rows = state.memory.add(X, present, y, state.rng)
+        state.learnt += len(y)
+        state.revision += 1
+        fitter = self._fitter()
+        if state.stage == "initial":
+            self._begin(fitter)
+        else:
+            if state.stage == "inheriting" and self.config.inherit:
+                self._inherit(fitter)
+            self._adapt(X, y, rows, fitter)
+        state.refused += fitter.refused
+        state.taken += fitter.taken
+        state.refresh()
+
+    def _take_in(self, raw: Array) -> tuple[Array, Mask]:
+        statistics = self._state.statistics
+        statistics.settle(raw)
+        X, present, cut = statistics.clean(raw)
+        statistics.update(X, present)
+        self._state.cut += cut
+        self._state.missing += int(present.size - present.sum())
+        return np.where(present, X, statistics.mean), present
+
+    def _test(self, X: Array, present: Mask, y: Index) -> None:
+        """Test, then train: score the views on samples they have not learnt, and weigh them by it."""
+        state = self._state
+        newest = state.newest
+        if newest is None or newest.embedded is None:
+            return
+        known = y < newest.embedded.classes  # a class seen for the first time could not be predicted
+        if not known.any():
+            return
+        y = y[known]
+        distances = self._distances(X[known], present[known])
+        scores = [log_scores(D) for D in distances]
+        for view, score in zip(state.views, scores, strict=True):
+            view.record(score, y)
+        if newest.embedded.classes > 1:
+            state.pooling.update(scores, y)
+        own = distances[-1][np.arange(len(y)), y]
+        own = own[np.isfinite(own)]
+        if len(own):
+            typical = float(np.median(own))
+            state.usual += (typical - state.usual) * (USUAL_RATE if state.usual > 0.0 else 1.0)
+
+    def _begin(self, fitter: Fitter) -> None:
+        """Lay the first metric anew with every batch until there is enough to start learning it."""
+        state = self._state
+        columns = np.arange(len(state.space))
+        state.views = [View("all", columns, evolution.first_metric(state, columns, fitter))]
+        if state.learnt >= self.config.warm_up and len(state.classes) > 1:
+            state.stage = "steady" if state.upcoming is None else "transforming"
+
+    def _adapt(self, X: Array, y: Index, rows: Index, fitter: Fitter) -> None:
+        """A step of the metric: own hinges, and with the next space known the T-stage's as well."""
+        state, newest = self._state, self._state.newest
+        if newest is None or len(newest.columns) != len(state.space) or len(state.classes) < 2:
+            return
+        wanted = 2 * self.config.replay + self.config.pool
+        others = np.setdiff1d(state.memory.sample(wanted + len(y), state.rng), rows)
+        others = state.rng.permutation(others)[:wanted]
+        evolution.step(
+            state,
+            np.concatenate([X, state.memory.samples(others, newest.columns)]),
+            np.concatenate([y, state.memory.y[others]]),
+            len(y) + 2 * self.config.replay,
+            fitter,
+            transform=self.config.transform,
+        )
+
+    def _inherit(self, fitter: Fitter) -> None:
+        """Form the joint view once there are donors, keep its estimates fresh, retire the survivors' view."""
+        state = self._state
+        if len(state.views) == 1:
+            evolution.form_joint_view(state, fitter, self.config)
+        else:
+            evolution.complete_memory(state)
+        if len(state.views) == 2:
+            new = np.setdiff1d(np.arange(len(state.space)), state.views[0].columns)
+            real = len(inheriting.donors_of(state.memory.observed, new)) / len(state.memory)
+            if real >= SETTLED or state.pooling.shares[0] < NEGLIGIBLE:
+                evolution.settle(state)
+
+    # -- evolve ----------------------------------------------------------------------------------------------------
+
+    def announce(self, space: FeatureSpace) -> None:
+        """The next space is known; samples of the current one still come. Starts the T-stage."""
+        evolution.announce(self._state, space)
+
+    def evolve(self, space: FeatureSpace) -> Evolution:
+        """From now on samples are of `space`. Runs what is left of the T-stage; the I-stage follows with labels."""
+        fitter = self._fitter()
+        report = evolution.evolve(self._state, space, self.config, fitter)
+        self._state.refused += fitter.refused
+        self._state.taken += fitter.taken
+        return report
+
+    # -- explain ---------------------------------------------------------------------------------------------------
+
+    def explain(self) -> Explanation:
+        """Which features count, which views are right, what the survivors took over, what was refused."""
+        state = self._state
+        counts = np.bincount(state.memory.y, minlength=len(state.classes)).tolist()
+        return Explanation(
+            stage=state.stage,
+            revision=state.revision,
+            weights=self._feature_weights(),
+            views={
+                view.name: ViewReport(float(share), view.score)
+                for view, share in zip(state.views, state.pooling.shares, strict=False)
+            },
+            evolution=state.evolution,
+            exemplars=dict(zip(state.classes, counts, strict=True)),
+            steps_taken=state.taken,
+            updates_refused=state.refused,
+            values_cut=state.cut,
+            values_missing=state.missing,
+        )
+
+    def _feature_weights(self) -> dict[str, float]:
+        """Share of each feature in the distances of typical samples: column norm times standard deviation."""
+        view = self._state.newest
+        if view is None:
+            return {}
+        share = (view.L**2).sum(axis=0) * self._state.statistics.deviation()[view.columns] ** 2
+        total = max(float(share.sum()), TINY)
+        return {self.space.names[c]: float(s) / total for c, s in zip(view.columns, share, strict=True)}
+
+    # -- keep ------------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> bytes:
+        """The whole learner as versioned plain bytes."""
+        return snapshot.dump(self._state, self.config)
+
+    @classmethod
+    def restore(cls, data: bytes) -> "EvolvingMetricLearner":
+        """The learner a snapshot was taken of: same predictions, same future, bit for bit."""
+        state, config = snapshot.load(data)
+        learner = cls(state.space, config)
+        learner._state = state
+        return learner
+
+    # -- helpers ---------------------------------------------------------------------------------------------------
+
+    def _fitter(self) -> Fitter:
+        config = self.config
+        return Fitter(config.objective, config.steps, config.neighbours, config.rank)
+
+    def _matrix(self, X: ArrayLike) -> Array:
+        values = np.asarray(X, dtype=np.float64)
+        if values.ndim != 2 or values.shape[1] != len(self.space):
+            raise FeatureError(
+                f"samples must be a table with {len(self.space)} columns ({', '.join(self.space.names[:5])}"
+                f"{', ...' if len(self.space) > 5 else ''}), not of shape {values.shape}"
+            )
+        return values
+
+    def _numbers(self, y: Sequence[Label]) -> Index:
+        classes = self._state.classes
+        number = {label: i for i, label in enumerate(classes)}
+        for label in y:
+            if label not in number:
+                number[label] = len(classes)
+                classes.append(label)
+        return np.array([number[label] for label in y], dtype=np.intp)

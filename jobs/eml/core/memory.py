@@ -1,0 +1,115 @@
+"""The bounded, class-balanced memory of labelled exemplars.
+
+The learner puts every labelled sample in; views embed it to predict, stages draw triplets from it.
+Raw features, so that it outlives every metric. Columns of vanished features stay behind the active ones
+for a while: a feature that returns finds the values its exemplars had.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eml.core.arrays import Array, Array32, Index, Mask
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Memory:
+    """At most `capacity` exemplars, about equally many of each class."""
+
+    capacity: int
+    refresh: float  # least chance of a sample of a full class to enter: how fast the past fades
+    X: Array32  # (n, d) values; estimates where not observed
+    observed: Mask  # (n, d)
+    y: Index  # (n,) class numbers
+    seen: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # (C,) samples offered of each class
+
+    @classmethod
+    def empty(cls, capacity: int, refresh: float, d: int) -> "Memory":
+        """A memory without exemplars."""
+        X, observed = np.zeros((0, d), dtype=np.float32), np.zeros((0, d), dtype=np.bool_)
+        return cls(capacity, refresh, X, observed, np.zeros(0, dtype=np.intp))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def samples(self, rows: Index, columns: Index) -> Array:
+        """Values (n, d) of some exemplars for the learner's arithmetic."""
+        return np.asarray(self.X[np.ix_(rows, columns)], dtype=np.float64)
+
+    def add(self, X: Array, present: Mask, y: Index, rng: np.random.Generator) -> Index:
+        """Offer a batch; the memory row of each sample, -1 where it did not enter or was replaced again."""
+        classes = max(int(y.max(initial=-1)) + 1, len(self.seen))
+        self.seen = np.concatenate([self.seen, np.zeros(classes - len(self.seen), dtype=np.int64)])
+        quota = max(1, self.capacity // max(1, len(np.union1d(self.y, y))))
+        members = [np.flatnonzero(self.y == c).tolist() for c in range(classes)]
+        writes: dict[int, tuple[int, int]] = {}  # memory row -> (sample, class)
+        used = len(self)
+        for sample, (c, chance) in enumerate(zip(y.tolist(), rng.random(len(y)).tolist(), strict=True)):
+            self.seen[c] += 1
+            row = self._place(members, used, c, chance, quota)
+            if row >= 0:
+                writes[row] = (sample, c)
+                used = max(used, row + 1)
+        self._write(used, writes, X, present)
+        rows = np.full(len(y), -1, dtype=np.intp)
+        for row, (sample, _) in writes.items():
+            rows[sample] = row
+        return rows
+
+    def _place(self, members: list[list[int]], used: int, c: int, chance: float, quota: int) -> int:
+        """The row for a sample of class c, -1 to turn it away; `chance` in [0, 1) decides and picks."""
+        if used < self.capacity:
+            members[c].append(used)
+            return used
+        if len(members[c]) < quota:  # make room in the largest class
+            largest = max(members, key=len)
+            row = largest.pop(int(chance * len(largest)))
+            members[c].append(row)
+            return row
+        enter = max(self.refresh, len(members[c]) / int(self.seen[c]))
+        if chance >= enter:
+            return -1
+        return members[c][int(chance / enter * len(members[c]))]
+
+    def _write(self, used: int, writes: dict[int, tuple[int, int]], X: Array, present: Mask) -> None:
+        grown, d = used - len(self), self.X.shape[1]
+        if grown:
+            self.X = np.concatenate([self.X, np.zeros((grown, d), dtype=np.float32)])
+            self.observed = np.concatenate([self.observed, np.zeros((grown, d), dtype=np.bool_)])
+            self.y = np.concatenate([self.y, np.zeros(grown, dtype=np.intp)])
+        if writes:
+            rows = list(writes)
+            samples, labels = zip(*writes.values(), strict=True)
+            active = X.shape[1]  # columns beyond are those of vanished features
+            self.X[rows, :active], self.observed[rows, :active] = X[list(samples)], present[list(samples)]
+            self.observed[rows, active:] = False
+            self.y[rows] = labels
+
+    def remap(self, columns: Sequence[int | None]) -> None:
+        """Lay the columns out anew: a column of now each, or None for one that is all unknown."""
+        shape = (len(self), len(columns))
+        X, observed = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.bool_)
+        new = [i for i, column in enumerate(columns) if column is not None]
+        old = [column for column in columns if column is not None]
+        X[:, new], observed[:, new] = self.X[:, old], self.observed[:, old]
+        self.X, self.observed = X, observed
+
+    def keep(self, rows: Index) -> None:
+        """Forget all exemplars but these."""
+        self.X, self.observed, self.y = self.X[rows], self.observed[rows], self.y[rows]
+
+    def sample(self, count: int, rng: np.random.Generator) -> Index:
+        """At most `count` rows, in ascending order, drawn evenly from the classes."""
+        if len(self) <= count:
+            return np.arange(len(self))
+        shuffled = rng.permutation(len(self))
+        labels = self.y[shuffled]
+        by_class = np.argsort(labels, kind="stable")
+        starts = np.searchsorted(labels[by_class], labels[by_class], side="left")
+        turn = np.empty(len(self), dtype=np.intp)  # how many of its class come before it
+        turn[by_class] = np.arange(len(self)) - starts
+        return np.sort(shuffled[np.argsort(turn, kind="stable")[:count]])

@@ -1,0 +1,76 @@
+"""Everything a learner is between two calls; what a snapshot holds.
+
+Plain data: the learner decides, the state keeps. Views are caches of the memory under a metric, rebuilt on demand.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from eml.core.arrays import Array, Index
+from eml.core.config import LearnerConfig
+from eml.core.features import FeatureChange, FeatureSpace
+from eml.core.memory import Memory
+from eml.core.report import Evolution, Label, Stage
+from eml.core.statistics import Statistics
+from eml.core.views import FIRST_WEIGHT, Pooling, View
+
+
+@dataclass(slots=True)
+class Upcoming:
+    """An announced space, and the survivors' metric on the way to it."""
+
+    space: FeatureSpace
+    Ls: Array | None = None  # (k, survivors in the order of the next space)
+    explained: Array | None = None  # share of each vanished feature that survivors account for
+    steps: int = 0
+
+
+@dataclass(slots=True)
+class State:
+    """The state of one learner."""
+
+    space: FeatureSpace
+    statistics: Statistics
+    memory: Memory
+    rng: np.random.Generator
+    classes: list[Label] = field(default_factory=list)
+    stage: Stage = "initial"
+    views: list[View] = field(default_factory=list)
+    pooling: Pooling = field(default_factory=lambda: Pooling.start(FIRST_WEIGHT))
+    upcoming: Upcoming | None = None
+    attic: dict[str, Array] = field(default_factory=dict)  # vanished feature -> its column of the metric
+    attic_statistics: Statistics = field(default_factory=lambda: Statistics.empty(0))
+    returned: dict[int, Array] = field(default_factory=dict)  # column -> its last known column of the metric
+    evolution: Evolution | None = None
+    usual: float = 0.0  # typical distance of a labelled sample to its own class
+    learnt: int = 0  # labelled samples since the last cold start
+    revision: int = 0
+    taken: int = 0
+    refused: int = 0
+    cut: int = 0
+    missing: int = 0
+
+    @classmethod
+    def fresh(cls, space: FeatureSpace, config: LearnerConfig, seed: int) -> "State":
+        """A learner that has seen nothing."""
+        return cls(
+            space,
+            Statistics.empty(len(space)),
+            Memory.empty(config.memory_size, config.refresh, len(space)),
+            np.random.default_rng(seed),
+        )
+
+    @property
+    def newest(self) -> View | None:
+        """The view that is learnt: over all columns once the I-stage has run."""
+        return self.views[-1] if self.views else None
+
+    def refresh(self) -> None:
+        """Embed the memory in every view."""
+        for view in self.views:
+            view.refresh(self.memory, len(self.classes), self.statistics.mean)
+
+    def columns_of(self, change: FeatureChange) -> Index:
+        """Survivors' columns in the current space, in the order of the next."""
+        return np.array(self.space.columns(change.former[name] for name in change.survived), dtype=np.intp)

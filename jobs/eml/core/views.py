@@ -1,0 +1,131 @@
+r"""Views of one sample, and how they are weighed against each other.
+
+A view is a metric over some columns of the current space with the memory embedded in it. Right after an
+evolution there are two: survivors only (all the memory knows) and the joint space (new features
+too, partly estimated). Each scores classes by minus the log distance $s_v$, and the prediction is
+
+$$ p(c) \propto \exp \sum_v w_v s_{v,c} $$
+
+with the weights learnt by online Newton steps on the log loss of what was predicted before it was learnt
+(prequential): calibration and the choice between views are the same two numbers.
+"""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from eml.core.arrays import TINY, Array, Array32, Index, Mask, stable_product
+from eml.core.memory import Memory
+from eml.core.neighbours import Embedded
+
+FIRST_WEIGHT = 4.0  # a class twice as far is 16 times less likely, until data say otherwise
+HEAVIEST = 50.0
+BELIEF = 4.0  # curvature the first weights start with: what a few doubtful records would give
+RIDGE = 0.1  # added to the curvature in every step: no division by none
+FORGET = 0.97  # per batch
+
+
+@dataclass(slots=True)
+class View:
+    """A metric over `columns` of the space, with the memory embedded."""
+
+    name: str
+    columns: Index
+    L: Array  # (k, len(columns))
+    hits: float = 0.0  # discounted prequential score: right ones and all
+    trials: float = 0.0
+    embedded: Embedded | None = None
+    centre: Array = field(default_factory=lambda: np.zeros(0))  # taken off before single precision
+
+    def refresh(self, memory: Memory, classes: int, centre: Array) -> None:
+        """Embed the memory anew after it, or the metric, changed."""
+        self.centre = centre[self.columns]
+        Z = (memory.X[:, self.columns] - self.centre.astype(np.float32)) @ self.L.T.astype(np.float32)
+        self.embedded = Embedded.build(Z, memory.y, classes)
+
+    def embed(self, X: Array) -> Array32:
+        """Embedding (n, k) of samples of the whole space."""
+        return stable_product((X[:, self.columns] - self.centre).astype(np.float32), self.L.astype(np.float32))
+
+    def distances(self, X: Array, present: Mask, memory: Memory, neighbours: int) -> Array:
+        """Distance (n, C) to every class; both sides lose the columns a sample does not have."""
+        assert self.embedded is not None  # noqa: S101  a view is refreshed before it is asked
+        there = present[:, self.columns]
+        if there.all():
+            return self.embedded.class_distances(self.embed(X), neighbours)
+        out = np.empty((len(X), self.embedded.classes))
+        patterns, which = np.unique(there, axis=0, return_inverse=True)
+        for number, pattern in enumerate(patterns):
+            rows = np.flatnonzero(which.ravel() == number)
+            part = self._without(~pattern, memory)
+            out[rows] = part.distances(X[rows], np.ones_like(present[rows]), memory, neighbours)
+        return out
+
+    def _without(self, lost: Mask, memory: Memory) -> "View":
+        if not lost.any():
+            return self
+        part = View(self.name, self.columns[~lost], self.L[:, ~lost])
+        centre = np.zeros(memory.X.shape[1])
+        centre[self.columns] = self.centre
+        part.refresh(memory, self.embedded.classes if self.embedded else 0, centre)
+        return part
+
+    def record(self, scores: Array, y: Index) -> None:
+        """Count what this view would have said of labelled samples before they are learnt."""
+        self.hits = FORGET * self.hits + float((scores.argmax(axis=1) == y).sum())
+        self.trials = FORGET * self.trials + len(y)
+
+    @property
+    def score(self) -> float | None:
+        """Discounted share of right predictions; None before the first."""
+        return self.hits / self.trials if self.trials > 0.0 else None
+
+
+@dataclass(slots=True)
+class Pooling:
+    """Weights of the views, learnt online."""
+
+    w: Array  # (V,)
+    curvature: Array  # (V, V)
+
+    @classmethod
+    def start(cls, *weights: float) -> Self:
+        """Weights to begin with, easily changed."""
+        return cls(np.array(weights), np.eye(len(weights)) * BELIEF / len(weights))
+
+    def logits(self, scores: list[Array]) -> Array:
+        """Pooled logits (n, C)."""
+        pooled = self.w[0] * scores[0]
+        for weight, score in zip(self.w[1:], scores[1:], strict=True):
+            pooled = pooled + weight * score
+        return np.asarray(pooled)
+
+    def update(self, scores: list[Array], y: Index, steps: int = 1) -> None:
+        """Newton steps on the log loss of one batch, damped by the curvature of the batches before."""
+        S = np.stack(scores)  # (V, n, C)
+        past, before = self.curvature * FORGET, self.w.copy()
+        for _ in range(steps):
+            p = softmax(self.logits(scores))
+            expected = np.einsum("nc,vnc->vn", p, S)
+            gradient = expected.sum(axis=1) - S[:, np.arange(len(y)), y].sum(axis=1) + past @ (self.w - before)
+            spread = S - expected[:, :, None]
+            self.curvature = past + np.einsum("nc,vnc,unc->vu", p, spread, spread)
+            step = np.linalg.solve(self.curvature + RIDGE * np.eye(len(self.w)), gradient)
+            self.w = np.clip(self.w - step, 0.0, HEAVIEST)
+
+    @property
+    def shares(self) -> Array:
+        """Weights that add up to one."""
+        return np.asarray(self.w / max(float(self.w.sum()), TINY))
+
+
+def softmax(logits: Array) -> Array:
+    """Probabilities (n, C)."""
+    e = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(e / e.sum(axis=1, keepdims=True))
+
+
+def log_loss(logits: Array, y: Index) -> float:
+    """Mean log loss: the yardstick for candidates of a metric."""
+    return float(-np.log(np.maximum(softmax(logits)[np.arange(len(y)), y], 1e-12)).mean())

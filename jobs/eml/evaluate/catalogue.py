@@ -1,0 +1,14 @@
+"""The names one can type: data sets, methods, and the defaults.
+
+Read by `command` for its help, so it imports nothing; `datasets` and `methods` hold what the names stand for.
+"""
+
+DATASETS = ("Mnist0vs5", "Mnist0vs3vs5", "Splice", "USPS0vs5", "USPS0vs3vs5", "Satimage", "DSADS", "Gas")
+
+ABLATIONS = ("eml-woT", "eml-woI", "eml-woW", "eml-woLR")
+CONTROLS = ("memory", "memory-raw", "memory-batch", "restart")
+METHODS = ("eml", *ABLATIONS, *CONTROLS)
+DEFAULT_METHODS = ("eml", *CONTROLS)
+
+DEFAULT_MEMORY = 4096  # exemplars, the same for every method: above the T-stage of all but Mnist0vs3vs5 and DSADS
+DEFAULT_RUNS = 20

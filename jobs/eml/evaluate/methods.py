@@ -1,0 +1,106 @@
+"""The methods one can name: the learner, its ablations, and the controls, all behind the same four calls.
+
+Built and called by `trial`. A method never receives a label of a batch before it has predicted it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
+from eml.evaluate.controls import Label, NearestNeighbour
+from eml.evaluate.datasets import Floats
+
+
+class Method(Protocol):
+    """What a protocol asks of a method."""
+
+    def announce(self, space: FeatureSpace) -> None:
+        """Learn that the stream will evolve to `space`."""
+
+    def learn(self, rows: Floats, labels: Sequence[Label]) -> None:
+        """Learn from a labelled batch in the current space."""
+
+    def evolve(self, space: FeatureSpace) -> None:
+        """Go over to `space`: all later rows have its features."""
+
+    def predict(self, rows: Floats) -> list[Label | None]:
+        """Return a label for each row; None: it cannot tell."""
+
+
+Factory = Callable[[FeatureSpace, int, int], Method]  # first space, seed, memory in exemplars
+
+
+class Eml:
+    """The project's learner; `without`: the part of it, a switch of its settings, that is turned off."""
+
+    def __init__(self, space: FeatureSpace, seed: int, memory: int, *, without: str | None = None) -> None:
+        self._learner = EvolvingMetricLearner(space, config=_config(memory, without), seed=seed)
+
+    def announce(self, space: FeatureSpace) -> None:
+        """Learn that the stream will evolve to `space`."""
+        self._learner.announce(space)
+
+    def learn(self, rows: Floats, labels: Sequence[Label]) -> None:
+        """Learn from a labelled batch."""
+        self._learner.learn(rows, labels)
+
+    def evolve(self, space: FeatureSpace) -> None:
+        """Go over to `space`."""
+        self._learner.evolve(space)
+
+    def predict(self, rows: Floats) -> list[Label | None]:
+        """Return a label for each row."""
+        return list(self._learner.predict_many(rows).labels)
+
+
+class Restart:
+    """A cold restart: a new learner at each evolution, which knows nothing of what came before."""
+
+    def __init__(self, space: FeatureSpace, seed: int, memory: int) -> None:
+        self._fresh = partial(Eml, seed=seed, memory=memory)
+        self._current = self._fresh(space)
+
+    def announce(self, space: FeatureSpace) -> None:
+        """Nothing to prepare: all will be forgotten."""
+
+    def learn(self, rows: Floats, labels: Sequence[Label]) -> None:
+        """Learn from a labelled batch."""
+        self._current.learn(rows, labels)
+
+    def evolve(self, space: FeatureSpace) -> None:
+        """Forget everything."""
+        self._current = self._fresh(space)
+
+    def predict(self, rows: Floats) -> list[Label | None]:
+        """Return a label for each row."""
+        return self._current.predict(rows)
+
+
+_WITHOUT: Mapping[str, str | None] = MappingProxyType(
+    {"eml": None, "eml-woT": "transform", "eml-woI": "inherit", "eml-woW": "wasserstein", "eml-woLR": "low_rank"}
+)
+
+REGISTRY: Mapping[str, Factory] = MappingProxyType(
+    {
+        **{name: partial(Eml, without=part) for name, part in _WITHOUT.items()},
+        "memory": partial(NearestNeighbour, scaled=True, keep=True),
+        "memory-raw": partial(NearestNeighbour, scaled=False, keep=True),
+        "memory-batch": partial(NearestNeighbour, scaled=True, keep=False),
+        "restart": Restart,
+    }
+)
+
+
+def settings(name: str, memory: int) -> dict[str, Any]:
+    """Return what a method is configured with, for the record."""
+    if name in _WITHOUT or name == "restart":
+        return asdict(_config(memory, _WITHOUT.get(name)))
+    return {"memory_size": memory}
+
+
+def _config(memory: int, without: str | None) -> LearnerConfig:
+    switches: dict[str, Any] = {} if without is None else {without: False}
+    return replace(LearnerConfig(), memory_size=memory, **switches)

@@ -1,0 +1,120 @@
+"""A user's own data: an `.npz` with arrays X and y, cut as the command line says.
+
+Called by `trial` (the source of `--data`); gives the same `Dataset` as a named one. It knows nothing of batches'
+contents: whether the classes hold enough samples is for `protocols` to say.
+"""
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eml.evaluate.datasets import Dataset, Floats, Labels
+from eml.evaluate.errors import EvaluationError
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A user's file and how to cut it; small enough to be sent to a worker, which loads it."""
+
+    path: str
+    split: tuple[int, int, int] | None  # None: quarters, as the multi-shot scenario cuts anyway
+    batches: tuple[int, ...]
+    classes: tuple[str, ...] = ()  # none: all
+    total: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name; its ending tells it from a data set of the paper."""
+        return Path(self.path).name
+
+    def load(self) -> Dataset:
+        """Return the file's samples of the chosen classes."""
+        arrays = _read(Path(self.path))
+        samples = _samples(self.path, arrays["X"])
+        labels = _labels(self.path, arrays["y"], len(samples))
+        if self.classes:
+            chosen = _chosen(labels, self.classes)
+            samples, labels = samples[chosen], labels[chosen]
+        return Dataset(
+            name=self.name,
+            X=samples,
+            y=labels,
+            split=_split(self.split, samples.shape[1]),
+            total=self.total,
+            batches=self.batches,
+        )
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    if not path.is_file():
+        raise EvaluationError(f"--data {path}: no such file")
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            missing = [name for name in ("X", "y") if name not in arrays]
+            if missing:
+                held = ", ".join(arrays) or "none"
+                raise EvaluationError(
+                    f"--data {path}: no array {' and no '.join(missing)} in it (its arrays: {held}); "
+                    "write it with numpy.savez(FILE, X=samples_in_rows, y=labels)"
+                )
+            return {name: arrays[name] for name in ("X", "y")}
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        zipfile.BadZipFile,
+    ) as error:  # a .npy, a pickle, or neither
+        raise EvaluationError(
+            f"--data {path}: not an .npz of plain arrays ({error}); write it with numpy.savez(FILE, X=..., y=...)"
+        ) from error
+
+
+def _samples(path: str, values: NDArray[Any]) -> Floats:
+    if values.ndim != 2 or values.dtype.kind not in "fiub":
+        raise EvaluationError(
+            f"--data {path}: X must be numbers, samples in rows; it is {values.dtype} of shape {values.shape}"
+        )
+    samples = values.astype(np.float64)
+    odd = int(np.count_nonzero(~np.isfinite(samples)))
+    if odd:
+        raise EvaluationError(f"--data {path}: {odd} values of X are NaN or infinite; fill them or drop their rows")
+    return samples
+
+
+def _labels(path: str, values: NDArray[Any], samples: int) -> Labels:
+    if values.shape != (samples,):
+        raise EvaluationError(f"--data {path}: y must hold one label per row of X: {samples}, not {values.shape}")
+    if values.dtype.kind in "US":
+        return values.astype(np.str_)
+    if values.dtype.kind in "iub" or (values.dtype.kind == "f" and np.array_equal(values, np.rint(values))):
+        return values.astype(np.int64)
+    raise EvaluationError(f"--data {path}: labels must be whole numbers or strings; y is {values.dtype}")
+
+
+def _chosen(labels: Labels, classes: tuple[str, ...]) -> NDArray[np.bool_]:
+    spelt = labels.astype(np.str_)
+    absent = sorted(set(classes) - set(spelt.tolist()))
+    if absent:
+        known = ", ".join(np.unique(spelt).tolist()[:20])
+        raise EvaluationError(f"--classes: no sample of class {', '.join(absent)} (classes in the file: {known})")
+    chosen: NDArray[np.bool_] = np.isin(spelt, classes)
+    return chosen
+
+
+def _split(split: tuple[int, int, int] | None, columns: int) -> tuple[int, int, int]:
+    if split is None:
+        quarter = columns // 4
+        return quarter, columns - 2 * quarter, quarter
+    if sum(split) != columns:
+        vanished, survived, new = split
+        raise EvaluationError(
+            f"--split {vanished},{survived},{new} adds up to {sum(split)}, but X has {columns} columns; "
+            f"the paper's first quarter, middle half, last quarter would be "
+            f"{columns // 4},{columns - 2 * (columns // 4)},{columns // 4}"
+        )
+    return split

@@ -1,0 +1,123 @@
+"""One `eml evaluate` from request to table.
+
+Called by `command`; checks the request before any work is done, has `runner` run its trials, and gives the outcomes
+to `results` and `table`.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from eml.evaluate import runner, table
+from eml.evaluate.catalogue import DATASETS, METHODS
+from eml.evaluate.datasets import Named
+from eml.evaluate.errors import EvaluationError, spell
+from eml.evaluate.own import OwnFile
+from eml.evaluate.results import BETTER_MEMORY, MEMORIES, Cell, Score, as_json, cell
+from eml.evaluate.trial import Outcome, Source, Trial, dataset_of, script_of
+
+_INTERRUPTED = 130  # what shells return for it
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Evaluate as asked; return the exit status."""
+    try:
+        _evaluate(arguments)
+    except EvaluationError as error:
+        sys.stderr.write(f"eml evaluate: {error}\n")
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("eml evaluate: interrupted; nothing was written\n")
+        return _INTERRUPTED
+    return 0
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    scenario = arguments.scenario if arguments.task is None else f"{arguments.scenario}-task-{arguments.task}"
+    methods = spell(arguments.methods, METHODS, "method")
+    target = _json_target(arguments.json)
+    sources = _sources(arguments)
+    groups = [
+        [
+            Trial(source, scenario, batch, seed, method, arguments.memory)
+            for method in methods
+            for seed in range(arguments.seed, arguments.seed + arguments.runs)
+        ]
+        for source in sources
+        for batch in arguments.batch or dataset_of(source).batches
+    ]
+    notes = [_notes(group[0]) for group in groups]  # also finds what cannot be run, before hours of what can
+    outcomes = iter(runner.run([trial for group in groups for trial in group], arguments.jobs, Console(stderr=True)))
+    cells = [_cell(group, notes_, [next(outcomes) for _ in group]) for group, notes_ in zip(groups, notes, strict=True)]
+    if target:
+        command = {**_plain(arguments), "dataset": [source.name for source in sources], "methods": methods}
+        target.write_text(json.dumps(as_json(cells, command), indent=1) + "\n", encoding="utf-8")
+    table.show(cells, _title(scenario), _caption(arguments, methods), Console())
+
+
+def _sources(arguments: argparse.Namespace) -> list[Source]:
+    if arguments.data is None:
+        for option in ("split", "classes", "total"):
+            if getattr(arguments, option) is not None:
+                raise EvaluationError(f"--{option} goes with --data; a data set by name has the paper's")
+        return [Named(name) for name in spell(arguments.dataset, DATASETS, "data set")]
+    if arguments.batch is None:
+        raise EvaluationError("--data needs --batch N[,N..]: the samples of a batch, all classes in equal number")
+    if arguments.split is None and arguments.scenario == "one-shot":
+        raise EvaluationError("--data needs --split DV,DS,DN: the columns of X that vanish, survive and are new")
+    classes = tuple(arguments.classes or ())
+    return [OwnFile(arguments.data, arguments.split, arguments.batch, classes, arguments.total)]
+
+
+def _notes(trial: Trial) -> tuple[str, ...]:
+    note = dataset_of(trial.source).note
+    return (*((note,) if note else ()), *script_of(trial).notes)
+
+
+def _cell(group: Sequence[Trial], notes: Sequence[str], outcomes: Sequence[Outcome]) -> Cell:
+    by_method: dict[str, list[Outcome]] = {}
+    for trial, outcome in zip(group, outcomes, strict=True):
+        by_method.setdefault(trial.method, []).append(outcome)
+    scores = {method: Score(tuple(found)) for method, found in by_method.items()}
+    first = group[0]
+    return cell(first.scenario, first.source.name, first.batch, notes, scores)
+
+
+def _json_target(name: str | None) -> Path | None:
+    """Return where to write; refused now rather than after the work."""
+    if name is None:
+        return None
+    path = Path(name)
+    if path.is_dir() or not path.parent.is_dir():
+        raise EvaluationError(f"--json {name}: cannot be written; its folder must exist, and it must not be one")
+    return path
+
+
+def _plain(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the request as JSON can hold it, without what does not change the figures."""
+    return {name: value for name, value in vars(arguments).items() if name not in ("run", "jobs", "json")}
+
+
+def _title(scenario: str) -> str:
+    return f"{scenario.replace('-task-', ', Task ')}: accuracy in percent, mean ± standard error"
+
+
+def _caption(arguments: argparse.Namespace, methods: Sequence[str]) -> str:
+    last = arguments.seed + arguments.runs - 1
+    lines = [
+        f"Seeds {arguments.seed} to {last}, with the same batches for every method.",
+        f"A memory of {arguments.memory} exemplars for every method.",
+    ]
+    if all(name in methods for name in MEMORIES):
+        lines.append(
+            f"{BETTER_MEMORY}: in each cell the better of memory (features divided by their running deviation) and "
+            "memory-raw (as they are)."
+        )
+    if arguments.task == "II":
+        lines.append("Accuracy: mean of the second batch of stage 2 and the test batch of stage 3.")
+    return "\n".join(lines)

@@ -15,9 +15,11 @@ class LearnerConfig:
     rank: int = 64  # rows of the metric
     neighbours: int = 7  # exemplars of each class that score a sample
     batch: int = 64  # samples per metric step; a longer batch is learnt in pieces
-    replay: int = 64  # exemplars of the memory that join a step's samples
-    pool: int = 320  # further exemplars that triplets are drawn from
+    replay: int = 32  # exemplars of the memory that join a step's samples
+    pool: int = 64  # further exemplars of each class that triplets are drawn from, 320 at least in all
     warm_up: int = 128  # labelled samples before the metric starts to learn
+    longest_rest: int = 7  # batches without a step, at most
+    tested: int = 32  # samples of a batch that the views are scored on before it is learnt
     catch_up: int = 8  # T-stage steps over the memory when an evolution was not announced
     retired_features: int = 256  # vanished features whose columns are kept for their return
     steps: tuple[float, ...] = (0.05, 0.3)  # step sizes on offer, beside none
@@ -48,4 +50,4 @@ class LearnerConfig:
         return Objective(self.sigma, self.margin, self.rho, self.lam, self.signature, self.wasserstein, self.low_rank)
 
 
-MAY_BE_ZERO = {"replay", "pool", "warm_up", "catch_up", "retired_features"}
+MAY_BE_ZERO = {"replay", "pool", "warm_up", "longest_rest", "catch_up", "retired_features"}

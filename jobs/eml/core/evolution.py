@@ -104,6 +104,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
     state.views = [View("survived", survived, Ls)]
     state.pooling = Pooling.start(float(state.pooling.w.sum()) or FIRST_WEIGHT)
     state.stage = "inheriting" if change.augmented else "steady"
+    state.since = state.rest = state.resting = 0
     if returned and config.inherit:
         form_joint_view(state, fitter, config)
     state.refresh()
@@ -121,8 +122,8 @@ def _finish_transform(
     if not config.transform or not whole or len(state.classes) < 2:
         return
     for _ in range(config.catch_up):
-        rows = state.memory.sample(config.batch + 2 * config.replay + config.pool, state.rng)
-        rows = state.rng.permutation(rows)
+        pool = config.pool * len(state.classes)
+        rows = state.rng.permutation(state.memory.sample(config.batch + 2 * config.replay + pool, state.rng))
         X = state.memory.samples(rows, np.arange(len(state.space)))
         step(state, X, state.memory.y[rows], config.batch + 2 * config.replay, fitter, transform=True)
 
@@ -220,6 +221,7 @@ def _start_cold(state: State) -> None:
     state.attic, state.attic_statistics, state.returned = {}, Statistics.empty(0), {}
     state.views, state.pooling = [], Pooling.start(FIRST_WEIGHT)
     state.stage, state.learnt, state.usual = "initial", 0, 0.0
+    state.since = state.rest = state.resting = 0
 
 
 def _forget_strangers(state: State, survived: Index, fewest: int) -> None:

@@ -15,8 +15,9 @@ from eml.core.arrays import Array, Index
 from eml.core.metric import acceptable
 from eml.core.neighbours import Embedded, log_scores
 from eml.core.stages import Objective
-from eml.core.views import FIRST_WEIGHT, log_loss
+from eml.core.views import FIRST_WEIGHT, log_losses
 
+SURE = 1.0  # standard errors by which a step must beat standing still
 SCALINGS = (1.0, 0.5, 0.0)  # powers of the standard deviation that features are divided by
 
 
@@ -36,8 +37,8 @@ class Fitter:
         candidates = [_scaled(X, deviation, power, self.rank) for power in SCALINGS]
         if len(np.unique(y)) < 2:
             return candidates[0]
-        everyone = np.arange(len(X))
-        return min(candidates, key=lambda L: self.loss(L, X, y, everyone))
+        losses = self._losses(candidates, X, y, np.arange(len(X)))
+        return candidates[int(losses.mean(axis=1).argmin())]
 
     def improve(self, L: Array, X: Array, y: Index, anchors: Index, held: Index) -> Array:
         """The best next L, or L itself."""
@@ -53,20 +54,30 @@ class Fitter:
         return self._best(La, [a for a, _ in pairs], X, y, held), self._best(Ls, [s for _, s in pairs], Xs, y, held)
 
     def _best(self, L: Array, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
+        """The candidate with the least held-out loss, if it beats L by more than chance would let it."""
         sound = [candidate for candidate in candidates if acceptable(candidate, L)]
         self.refused += len(candidates) - len(sound)
         if not sound:
             return L
-        best = min([L, *sound], key=lambda candidate: self.loss(candidate, X, y, held))
-        self.taken += best is not L
-        return best
+        losses = self._losses([L, *sound], X, y, held)  # (candidates, held)
+        gains = losses[0] - losses[1:]
+        chance = gains.std(axis=1) / np.sqrt(len(held))
+        best = int(gains.mean(axis=1).argmax())
+        if not gains[best].mean() > SURE * chance[best]:
+            return L
+        self.taken += 1
+        return sound[best]
 
-    def loss(self, L: Array, X: Array, y: Index, held: Index) -> float:
-        """Log loss of the held-out samples against all others."""
-        Z = ((X - X.mean(axis=0)) @ L.T).astype(np.float32)
-        embedded = Embedded.build(Z, y, int(y.max()) + 1)
-        scores = log_scores(embedded.held_out_distances(held, self.neighbours))
-        return log_loss(FIRST_WEIGHT * scores, y[held])
+    def _losses(self, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
+        """Log loss (candidates, held) of every held-out sample against all others."""
+        centred, classes = (X - X.mean(axis=0)).astype(np.float32), int(y.max()) + 1
+        embedded = [Embedded.build(centred @ L.T.astype(np.float32), y, classes) for L in candidates]
+        return np.stack(
+            [
+                log_losses(FIRST_WEIGHT * log_scores(e.held_out_distances(held, self.neighbours)), y[held])
+                for e in embedded
+            ]
+        )
 
 
 def _scaled(X: Array, deviation: Array, power: float, rank: int) -> Array:

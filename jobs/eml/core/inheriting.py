@@ -20,7 +20,7 @@ from eml.core.arrays import Array, Index, Mask
 from eml.core.completion import complete
 from eml.core.fitting import Fitter, scaling
 from eml.core.neighbours import Embedded, log_scores
-from eml.core.views import Pooling, View, log_loss
+from eml.core.views import Pooling, View, log_losses
 
 BLOCK_SCALES = (0.35, 0.7, 1.4)  # of the new block against the survivors' embedding
 FEWEST_DONORS = 8
@@ -94,7 +94,7 @@ def inherit(
     truth = np.concatenate([y[test] for test, _ in folds])
     stacks = _stacks(survived, returned, new, known, X[donors], exemplars.deviation)
     scored = [(stack, _scores(stack, folds, y, fitter.neighbours)) for stack in stacks]
-    stack, joint = min(scored, key=lambda candidate: log_loss(weight * candidate[1], truth))
+    stack, joint = min(scored, key=lambda candidate: log_losses(weight * candidate[1], truth).mean())
     alone = np.concatenate([_held_out(known, test, y, fitter.neighbours) for test, _ in folds])
     pooling = Pooling.start(weight / 2, weight / 2)
     pooling.update([alone, joint], truth, steps=POOLING_STEPS)

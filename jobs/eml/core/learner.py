@@ -30,6 +30,8 @@ from eml.core.views import View, softmax
 
 USUAL_RATE = 0.1  # how fast the typical distance follows
 SETTLED = 0.8  # share of exemplars with the new features at which the survivors' view retires
+RIPE = 16  # batches after which a step comes with every second one
+LEAST_POOL = 320  # exemplars to draw triplets from, for few classes
 NEGLIGIBLE = 0.02  # weight below which a view retires
 
 
@@ -108,6 +110,7 @@ class EvolvingMetricLearner:
         self._test(X, present, y)
         rows = state.memory.add(X, present, y, state.rng)
         state.learnt += len(y)
+        state.since += len(y)
         state.revision += 1
         fitter = self._fitter()
         if state.stage == "initial":
@@ -138,8 +141,9 @@ class EvolvingMetricLearner:
         known = y < newest.embedded.classes  # a class seen for the first time could not be predicted
         if not known.any():
             return
-        y = y[known]
-        distances = self._distances(X[known], present[known])
+        chosen = np.flatnonzero(known)[: self.config.tested]
+        y = y[chosen]
+        distances = self._distances(X[chosen], present[chosen])
         scores = [log_scores(D) for D in distances]
         for view, score in zip(state.views, scores, strict=True):
             view.record(score, y)
@@ -164,7 +168,10 @@ class EvolvingMetricLearner:
         state, newest = self._state, self._state.newest
         if newest is None or len(newest.columns) != len(state.space) or len(state.classes) < 2:
             return
-        wanted = 2 * self.config.replay + self.config.pool
+        if state.resting:
+            state.resting -= 1
+            return
+        wanted = 2 * self.config.replay + max(LEAST_POOL, self.config.pool * len(state.classes))
         others = np.setdiff1d(state.memory.sample(wanted + len(y), state.rng), rows)
         others = state.rng.permutation(others)[:wanted]
         evolution.step(
@@ -175,6 +182,14 @@ class EvolvingMetricLearner:
             fitter,
             transform=self.config.transform,
         )
+        self._rest(stepped=fitter.taken > 0)
+
+    def _rest(self, *, stepped: bool) -> None:
+        """Steps come with every batch at first and more seldom later; rests double while steps are turned down."""
+        state, longest = self._state, self.config.longest_rest
+        usual = min(int(np.log2(1 + state.since / (RIPE * self.config.batch))), longest)
+        state.rest = usual if stepped else min(max(2 * state.rest + 1, usual), longest)
+        state.resting = state.rest
 
     def _inherit(self, fitter: Fitter) -> None:
         """Form the joint view once there are donors, keep its estimates fresh, retire the survivors' view."""

@@ -75,7 +75,7 @@ def low_rank(L: Array) -> tuple[Array, Array]:
     keep = values > values[-1] * 1e-10
     s = np.sqrt(values[keep])
     V = (U[:, keep].T @ L) / s[:, None]
-    return V, s.mean() / s
+    return V, s.mean() / s if len(s) else s
 
 
 def frobenius(L: Array) -> tuple[Array, Array]:

@@ -34,7 +34,7 @@ from eml.core.views import Pooling, View
 MAGIC = b"EMLS"
 VERSION = 1
 HEAD = struct.Struct("<4sHII")  # magic, version, header length, CRC-32
-COUNTERS = ("usual", "learnt", "revision", "taken", "refused", "cut", "missing")
+COUNTERS = ("usual", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
 TYPES = ("<f8", "<f4", "<i8", "|u1")  # what an array may be; anything else is no snapshot of ours
 
 Json = dict[str, Any]

@@ -46,6 +46,9 @@ class State:
     usual: float = 0.0  # typical distance of a labelled sample to its own class
     learnt: int = 0  # labelled samples since the last cold start
     revision: int = 0
+    since: int = 0  # labelled samples since the space last changed
+    resting: int = 0  # batches until the next step is tried
+    rest: int = 0  # how long the last rest was
     taken: int = 0
     refused: int = 0
     cut: int = 0
@@ -69,6 +72,7 @@ class State:
     def refresh(self) -> None:
         """Embed the memory in every view."""
         for view in self.views:
+            view.L = np.ascontiguousarray(view.L)  # BLAS sums by layout: a restored learner must have the same one
             view.refresh(self.memory, len(self.classes), self.statistics.mean)
 
     def columns_of(self, change: FeatureChange) -> Index:

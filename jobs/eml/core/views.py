@@ -21,7 +21,7 @@ from eml.core.neighbours import Embedded
 
 FIRST_WEIGHT = 4.0  # a class twice as far is 16 times less likely, until data say otherwise
 HEAVIEST = 50.0
-BELIEF = 4.0  # curvature the first weights start with: what a few doubtful records would give
+BELIEF = 2.0  # curvature the first weights start with: what a few doubtful records would give
 RIDGE = 0.1  # added to the curvature in every step: no division by none
 FORGET = 0.97  # per batch
 
@@ -126,6 +126,6 @@ def softmax(logits: Array) -> Array:
     return np.asarray(e / e.sum(axis=1, keepdims=True))
 
 
-def log_loss(logits: Array, y: Index) -> float:
-    """Mean log loss: the yardstick for candidates of a metric."""
-    return float(-np.log(np.maximum(softmax(logits)[np.arange(len(y)), y], 1e-12)).mean())
+def log_losses(logits: Array, y: Index) -> Array:
+    """Log loss (n,) of each sample: the yardstick for candidates of a metric."""
+    return np.asarray(-np.log(np.maximum(softmax(logits)[np.arange(len(y)), y], 1e-12)))

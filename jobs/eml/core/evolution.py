@@ -40,6 +40,7 @@ def announce(state: State, space: FeatureSpace) -> None:
     if state.upcoming is not None and state.upcoming.space == space:
         return
     state.upcoming = Upcoming(space) if state.space.diff(space).is_evolution else None
+    state.rest = state.resting = 0  # there may be few batches until the switch
     if state.stage in {"steady", "transforming"}:
         state.stage = "steady" if state.upcoming is None else "transforming"
 
@@ -57,21 +58,27 @@ def step(state: State, X: Array, y: Index, count: int, fitter: Fitter, *, transf
         return
     change = state.space.diff(upcoming.space)
     if upcoming.Ls is None:
-        _distil(state, upcoming, change)
+        _distil(state, upcoming, change, fitter)
     if upcoming.Ls is not None and len(change.survived) > 0:
         survived = state.columns_of(change)
         view.L, upcoming.Ls = fitter.transform(view.L, upcoming.Ls, X, survived, y, anchors, held)
         upcoming.steps += 1
 
 
-def _distil(state: State, upcoming: Upcoming, change: FeatureChange) -> None:
-    """Where L^s starts: L^a on the survivors, and what they tell of the vanished."""
+def _distil(state: State, upcoming: Upcoming, change: FeatureChange, fitter: Fitter) -> None:
+    """Where L^s starts: L^a on the survivors, with what they tell of the vanished if that predicts better."""
     view, memory = state.views[-1], state.memory
     La = np.zeros((len(view.L), len(state.space)))
     La[:, view.columns] = view.L
     rows = memory.sample(SAMPLES, state.rng)
     X = memory.samples(rows, np.arange(len(state.space)))
-    upcoming.Ls, upcoming.explained = stages.distil(La, X, state.columns_of(change))
+    survived = state.columns_of(change)
+    order = state.rng.permutation(len(rows))
+    fitted, held = order[::2], order[1::2]
+    trial, _ = stages.distil(La, X[fitted], survived)
+    alone, distilled = La[:, survived], stages.distil(La, X, survived)
+    better = fitter.better([alone, trial], X[:, survived], memory.y[rows], held)
+    upcoming.Ls, upcoming.explained = (alone.copy() if better is alone else distilled[0]), distilled[1]
 
 
 def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fitter) -> Evolution:
@@ -81,7 +88,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
         return _rename(state, space, change)
     announced = state.upcoming is not None and state.upcoming.space == space and state.upcoming.Ls is not None
     announce(state, space)
-    warm = bool(state.views) and len(change.survived) > 0
+    warm = bool(state.views) and bool(state.memory.observed[:, state.columns_of(change)].any())
     upcoming = state.upcoming
     if upcoming is not None and warm:
         _finish_transform(state, upcoming, change, config, fitter)
@@ -117,7 +124,7 @@ def _finish_transform(
     """What the T-stage has not had time for: all of it when nobody announced the change."""
     if upcoming.Ls is not None:
         return
-    _distil(state, upcoming, change)
+    _distil(state, upcoming, change, fitter)
     whole = len(state.views[-1].columns) == len(state.space)
     if not config.transform or not whole or len(state.classes) < 2:
         return

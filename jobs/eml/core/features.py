@@ -4,6 +4,7 @@ First stop of a batch in the learner: names decide which column is which; nothin
 module knows a name. A schema version becomes a `FeatureSpace`; two versions become a `FeatureChange`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,20 +29,23 @@ class FeatureSpace:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
-        object.__setattr__(self, "aliases", MappingProxyType({k: tuple(v) for k, v in self.aliases.items()}))
-        twice = sorted({name for name in self.names if self.names.count(name) > 1}) if not self._unique else []
+        former = {name: tuple(names) for name, names in self.aliases.items()}
+        object.__setattr__(self, "aliases", MappingProxyType(former))
+        twice = sorted(name for name, count in Counter(self.names).items() if count > 1)
         if twice:
             raise FeatureError(f"feature names must differ; these stand twice: {', '.join(twice)}")
         unknown = sorted(set(self.aliases) - set(self.names))
         if unknown:
             raise FeatureError(f"aliases for features that are not in the space: {', '.join(unknown)}")
 
-    @property
-    def _unique(self) -> bool:
-        return len(set(self.names)) == len(self.names)
-
     def __len__(self) -> int:
         return len(self.names)
+
+    def __hash__(self) -> int:
+        return hash((self.names, tuple(sorted(self.aliases.items()))))
+
+    def __reduce__(self) -> tuple[type["FeatureSpace"], tuple[tuple[str, ...], dict[str, tuple[str, ...]]]]:
+        return FeatureSpace, (self.names, dict(self.aliases))  # a mapping proxy can be neither pickled nor copied
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -71,7 +75,7 @@ class FeatureSpace:
             vanished=tuple(name for name in self.names if name not in taken),
             survived=tuple(name for name in new.names if name in former),
             augmented=tuple(name for name in new.names if name not in former),
-            former=MappingProxyType(former),
+            former=former,
         )
 
 

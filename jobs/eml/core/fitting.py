@@ -15,9 +15,10 @@ from eml.core.arrays import Array, Index
 from eml.core.metric import acceptable
 from eml.core.neighbours import Embedded, log_scores
 from eml.core.stages import Objective
-from eml.core.views import FIRST_WEIGHT, log_losses
+from eml.core.views import log_losses
 
-SURE = 1.0  # standard errors by which a step must beat standing still
+SURE = 0.5  # standard errors by which a step must beat standing still
+WEIGHTS = (1.0, 2.0, 4.0, 8.0)  # of the scores, when candidates are compared; sharper ones see only the worst samples
 SCALINGS = (1.0, 0.5, 0.0)  # powers of the standard deviation that features are divided by
 
 
@@ -34,10 +35,13 @@ class Fitter:
 
     def first(self, X: Array, y: Index, deviation: Array) -> Array:
         """A metric to begin with (k, d): principal directions under the scaling that leave-one-out likes best."""
-        candidates = [_scaled(X, deviation, power, self.rank) for power in SCALINGS]
-        if len(np.unique(y)) < 2:
+        return self.better([_scaled(X, deviation, power, self.rank) for power in SCALINGS], X, y, np.arange(len(X)))
+
+    def better(self, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
+        """The candidate under which the held-out samples are predicted best; the first where nothing tells."""
+        if len(np.unique(y)) < 2 or len(held) == 0:
             return candidates[0]
-        losses = self._losses(candidates, X, y, np.arange(len(X)))
+        losses = self._losses(candidates, X, y, held)
         return candidates[int(losses.mean(axis=1).argmin())]
 
     def improve(self, L: Array, X: Array, y: Index, anchors: Index, held: Index) -> Array:
@@ -71,18 +75,21 @@ class Fitter:
     def _losses(self, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
         """Log loss (candidates, held) of every held-out sample against all others."""
         centred, classes = (X - X.mean(axis=0)).astype(np.float32), int(y.max()) + 1
-        embedded = [Embedded.build(centred @ L.T.astype(np.float32), y, classes) for L in candidates]
-        return np.stack(
-            [
-                log_losses(FIRST_WEIGHT * log_scores(e.held_out_distances(held, self.neighbours)), y[held])
-                for e in embedded
-            ]
-        )
+        embedded = (Embedded.build(centred @ L.T.astype(np.float32), y, classes) for L in candidates)
+        return np.stack([_losses(e.held_out_distances(held, self.neighbours), y[held]) for e in embedded])
+
+
+def _losses(distances: Array, y: Index) -> Array:
+    """Log losses (n,) at the weight that suits the distances best: a metric must not win by being less sure."""
+    scores = log_scores(distances)
+    return min((log_losses(weight * scores, y) for weight in WEIGHTS), key=np.mean)
 
 
 def _scaled(X: Array, deviation: Array, power: float, rank: int) -> Array:
     factors = scaling(deviation, power)
-    return stages.principal(X * factors, rank) * factors
+    L = stages.principal(X * factors, rank) * factors
+    size = float(np.sqrt((X @ L.T).var(axis=0).sum()))
+    return L / size if size > 0.0 else L  # embeddings of about 1 are safe in single precision
 
 
 def scaling(deviation: Array, power: float) -> Array:

@@ -80,12 +80,18 @@ class EvolvingMetricLearner:
             classes=tuple(state.classes),
             scores=p,
             margin=top[:, -1] - top[:, -2] if p.shape[1] > 1 else np.ones(len(p)),
-            novelty=distances[-1].min(axis=1) / state.usual if state.usual > 0.0 else np.full(len(p), np.inf),
+            novelty=self._novelty(distances[-1], present),
         )
+
+    def _novelty(self, distances: Array, present: Mask) -> Array:
+        """Unlike all known is also a sample of which nothing is there to compare."""
+        usual = self._state.usual
+        comparable = present.any(axis=1) & (usual > 0.0)
+        return np.where(comparable, distances.min(axis=1) / (usual or 1.0), np.inf)
 
     def predict_one(self, x: ArrayLike) -> Prediction:
         """The prediction for one sample (d,)."""
-        many = self.predict_many(np.asarray(x, dtype=np.float64)[None, :])
+        many = self.predict_many(np.asarray(x, dtype=np.float64)[None])
         scores = dict(zip(many.classes, many.scores[0].tolist(), strict=True))
         reason = None if many.labels[0] is not None else NO_LABELS
         return Prediction(many.labels[0], scores, float(many.margin[0]), float(many.novelty[0]), reason)
@@ -166,7 +172,7 @@ class EvolvingMetricLearner:
     def _adapt(self, X: Array, y: Index, rows: Index, fitter: Fitter) -> None:
         """A step of the metric: own hinges, and with the next space known the T-stage's as well."""
         state, newest = self._state, self._state.newest
-        if newest is None or len(newest.columns) != len(state.space) or len(state.classes) < 2:
+        if newest is None or not 0 < len(newest.columns) == len(state.space) or len(state.classes) < 2:
             return
         if state.resting:
             state.resting -= 1
@@ -281,8 +287,9 @@ class EvolvingMetricLearner:
     def _numbers(self, y: Sequence[Label]) -> Index:
         classes = self._state.classes
         number = {label: i for i, label in enumerate(classes)}
-        for label in y:
+        plain = [label.item() if isinstance(label, np.generic) else label for label in y]
+        for label in plain:
             if label not in number:
                 number[label] = len(classes)
                 classes.append(label)
-        return np.array([number[label] for label in y], dtype=np.intp)
+        return np.array([number[label] for label in plain], dtype=np.intp)

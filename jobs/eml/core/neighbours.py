@@ -4,8 +4,8 @@ Called by the views to score samples against the embedded memory; knows embeddin
 
 The distance to a class takes its r nearest exemplars $n_1, n_2, \dots$ and sums
 $\frac{1}{j} \lVert z - \frac{1}{j}\sum_{i \le j} n_i \rVert^2$ over j = 1..r: the means of the nearest one,
-two, ... exemplars, the nearest counting most [1]. It compares classes without a scale, is blind to
-their frequencies, and was better than votes on every data set tried (ARCHITECTURE.md).
+two, ... exemplars, the nearest counting most [1]. It compares classes without a scale, and does not depend on
+how many exemplars of each there are, as votes would.
 The cheaper sum of $\frac{1}{j} \lVert z - n_j \rVert^2$ serves to compare candidates of a metric.
 
 References

@@ -3,8 +3,8 @@ r"""Learner to plain bytes and back, exactly; the form in which a learner lives 
     offset  size  what
     0       4     magic "EMLS"
     4       2     version, little endian
-    6       4     length of the header
-    10      4     CRC-32 of all that follows
+    6       4     CRC-32 of all that follows
+    10      4     length of the header
     14      ...   header: JSON with every scalar, and name, type and shape of every array
     ...     ...   the arrays, little endian, one after another in the header's order
 
@@ -33,7 +33,8 @@ from eml.core.views import Pooling, View
 
 MAGIC = b"EMLS"
 VERSION = 1
-HEAD = struct.Struct("<4sHII")  # magic, version, header length, CRC-32
+HEAD = struct.Struct("<4sHI")  # magic, version, CRC-32
+LENGTH = struct.Struct("<I")
 COUNTERS = ("usual", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
 TYPES = ("<f8", "<f4", "<i8", "|u1")  # what an array may be; anything else is no snapshot of ours
 
@@ -88,8 +89,8 @@ def dump(state: State, config: LearnerConfig) -> bytes:
         "arrays": arrays.table(),
     }
     head = json.dumps(header, separators=(",", ":")).encode()
-    body = b"".join([head, *(array.tobytes() for array in arrays.parts.values())])
-    return HEAD.pack(MAGIC, VERSION, len(head), zlib.crc32(body)) + body
+    body = b"".join([LENGTH.pack(len(head)), head, *(array.tobytes() for array in arrays.parts.values())])
+    return HEAD.pack(MAGIC, VERSION, zlib.crc32(body)) + body
 
 
 def _put_optional(arrays: _Arrays, state: State) -> None:
@@ -104,31 +105,35 @@ def _put_optional(arrays: _Arrays, state: State) -> None:
 
 def load(data: bytes) -> tuple[State, LearnerConfig]:
     """The state and its settings from bytes."""
-    header, arrays = _open(data)
+    body = _checked(data)
     try:
-        return _state(header, arrays)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        (length,) = LENGTH.unpack_from(body)
+        header: Json = json.loads(bytes(body[LENGTH.size : LENGTH.size + length]))
+        return _state(header, _arrays(header["arrays"], body[LENGTH.size + length :]))
+    except SnapshotDamagedError:
+        raise
+    except Exception as error:  # sealed by a right checksum and yet not ours: whatever fails, it is no snapshot
         raise SnapshotDamagedError(
             f"the snapshot's parts do not fit together ({error!r}): restore an older one"
         ) from error
 
 
-def _open(data: bytes) -> tuple[Json, dict[str, NDArray[Any]]]:
+def _checked(data: bytes) -> memoryview:
+    """What the checksum covers, if it fits."""
     if len(data) < HEAD.size or data[:4] != MAGIC:
         raise SnapshotDamagedError(
             f"these {len(data)} bytes are no snapshot of a learner (they must start with {MAGIC!r})"
         )
-    _, version, length, checksum = HEAD.unpack_from(data)
+    _, version, checksum = HEAD.unpack_from(data)
     if version != VERSION:
         raise SnapshotVersionError(
             f"the snapshot has version {version}, this release reads version {VERSION}:"
             " use the release that wrote it, or a newer one"
         )
     body = memoryview(data)[HEAD.size :]
-    if zlib.crc32(body) != checksum or length > len(body):
+    if zlib.crc32(body) != checksum:
         raise SnapshotDamagedError("the snapshot was cut or changed (its checksum does not fit): restore an older one")
-    header: Json = json.loads(bytes(body[:length]))
-    return header, _arrays(header["arrays"], body[length:])
+    return body
 
 
 def _arrays(table: list[list[Any]], body: memoryview) -> dict[str, NDArray[Any]]:

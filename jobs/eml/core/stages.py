@@ -187,11 +187,13 @@ def distil(La: Array, Xa: Array, survived: Index, ridge: float = 0.1) -> tuple[A
     Xs, Xv = Xa[:, survived], Xa[:, vanished]
     if len(vanished) == 0 or len(Xa) < 2 or len(survived) == 0:
         return La[:, survived].copy(), np.zeros(len(vanished))
-    centred_s, centred_v = Xs - Xs.mean(axis=0), Xv - Xv.mean(axis=0)
-    predict = _ridge(centred_s, ridge)
+    centred_v, deviation = Xv - Xv.mean(axis=0), Xs.std(axis=0)
+    unit = np.where(deviation > 0.0, 1.0 / np.where(deviation > 0.0, deviation, 1.0), 0.0)
+    standard = (Xs - Xs.mean(axis=0)) * unit  # a ridge means the same for every feature only on one scale
+    predict = _ridge(standard, ridge)
     lost = centred_v @ La[:, vanished].T  # (n, k)
-    Ls = La[:, survived] + predict(lost).T
-    left = centred_v - centred_s @ predict(centred_v)
+    Ls = La[:, survived] + predict(lost).T * unit
+    left = centred_v - standard @ predict(centred_v)
     variance = (centred_v**2).sum(axis=0)
     explained = 1.0 - np.divide((left**2).sum(axis=0), variance, out=np.ones_like(variance), where=variance > 0.0)
     return Ls, np.clip(explained, 0.0, 1.0)

@@ -12,28 +12,32 @@ import numpy as np
 
 from eml.core.arrays import Array, Mask
 
-CLIP = 1e3  # a value beyond this many times a feature's usual size is cut to it
-LARGEST = 1e15  # squares of larger ones overflow single precision; the limit while the usual size is unknown
-KNOWN_AFTER = 20  # values of a feature before its usual size is trusted
+CLIP = 30.0  # a value beyond this many times a feature's usual size is cut to it
+LARGEST = 1e15  # squares of larger ones overflow single precision; the limit while no usual size is known
+FURTHEST = 1e300  # an offset may be this large; the difference of two larger ones overflows
+KNOWN_AFTER = 20  # values of a feature before its root mean square says what is usual
+FEWEST = 8  # values of a first batch that say what is usual
 
 
 @dataclass(slots=True)
 class Statistics:
     """Origin, count, mean and sum of squared deviations per feature (Chan's parallel update)."""
 
-    origin: Array  # (d,) the mean of a feature's first batch; all else is relative to it
+    origin: Array  # (d,) the median of a feature's first batch; all else is relative to it
     count: Array  # (d,)
     mean: Array  # (d,)
     spread: Array  # (d,) sum of squared deviations from the mean
+    largest: Array  # (d,) what has passed so far: a flag that is seldom set is no glitch
+    first: Array  # (d,) median distance of the first batch from its origin: a usual size that no glitch moves
 
     @classmethod
     def empty(cls, d: int) -> Self:
         """Nothing seen yet."""
-        return cls(*(np.zeros(d) for _ in range(4)))
+        return cls(*(np.zeros(d) for _ in range(6)))
 
-    def fields(self) -> tuple[Array, Array, Array, Array]:
-        """All four, in the order of the constructor."""
-        return self.origin, self.count, self.mean, self.spread
+    def fields(self) -> tuple[Array, ...]:
+        """All of them, in the order of the constructor."""
+        return self.origin, self.count, self.mean, self.spread, self.largest, self.first
 
     def select(self, columns: list[int | None]) -> Self:
         """The statistics of the next space: a column of this one each, or None for a new feature."""
@@ -48,14 +52,16 @@ class Statistics:
         """Choose the origin of features that this batch is the first to show."""
         fresh = np.flatnonzero((self.count == 0.0) & np.isfinite(X).any(axis=0))
         for column in fresh:
-            values = X[np.isfinite(X[:, column]), column]
-            self.origin[column] = np.clip(values, -LARGEST, LARGEST).mean()
+            values = np.clip(X[np.isfinite(X[:, column]), column], -FURTHEST, FURTHEST)
+            self.origin[column] = np.median(values)
+            if len(values) >= FEWEST:
+                self.first[column] = np.median(np.abs(values - self.origin[column]))
 
     def clean(self, X: Array) -> tuple[Array, Mask, int]:
         """Values from the origin with the mean where one is missing, the mask of what was there, the number cut."""
         present = np.isfinite(X)
-        X = np.where(present, X - self.origin, self.mean)
-        limit = np.where(self.count >= KNOWN_AFTER, CLIP * self._usual(), LARGEST)
+        X = np.where(present, np.clip(X, -FURTHEST, FURTHEST) - self.origin, self.mean)
+        limit = np.where(self.count >= KNOWN_AFTER, np.maximum(CLIP * self._usual(), self.largest), CLIP * self.first)
         limit = np.where(limit > 0.0, np.minimum(limit, LARGEST), LARGEST)
         cut = int((np.abs(X) > limit).sum())
         return np.clip(X, -limit, limit), present, cut
@@ -70,6 +76,7 @@ class Statistics:
         self.spread = self.spread + spread + shift**2 * (self.count * n / total)
         self.mean = self.mean + shift * (n / total)
         self.count = self.count + n
+        self.largest = np.maximum(self.largest, np.where(present, np.abs(X), 0.0).max(axis=0, initial=0.0))
 
     def deviation(self) -> Array:
         """Standard deviation (d,); 0 for a feature that has not varied."""

@@ -2,11 +2,11 @@
 
 Called by `stages` with the distances of the anchors to a pool of labelled samples.
 
-The paper builds signatures from whole classes; on classes of several clusters that pulls
-everything of a class together and loses accuracy (ARCHITECTURE.md has the figures). Here signatures
-are local: P is an anchor with its nearest samples of the same class, Q the next nearest
-of that class, K the nearest of all other classes. A triplet whose Q is nearer than its K by the
-margin is satisfied and changes nothing, so the learner rests where neighbours are right already.
+The paper does not say how signatures are drawn. Drawn from whole classes they pull the clusters of a class
+together, which neighbours do not need and pay for. Here they are local: P is an anchor with its nearest
+samples of the same class, Q the next nearest of that class, K the nearest of all other classes. A triplet
+whose Q is nearer than its K by the margin is satisfied and changes nothing, so the learner rests where
+neighbours are right already.
 """
 
 from dataclasses import dataclass

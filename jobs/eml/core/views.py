@@ -20,10 +20,11 @@ from eml.core.memory import Memory
 from eml.core.neighbours import Embedded
 
 FIRST_WEIGHT = 4.0  # a class twice as far is 16 times less likely, until data say otherwise
-HEAVIEST = 50.0
+LIGHTEST, HEAVIEST = 0.02, 50.0
 BELIEF = 2.0  # curvature the first weights start with: what a few doubtful records would give
 RIDGE = 0.1  # added to the curvature in every step: no division by none
 FORGET = 0.97  # per batch
+FARTHEST = np.float32(1e15)  # squares of embeddings beyond overflow single precision
 
 
 @dataclass(slots=True)
@@ -42,11 +43,12 @@ class View:
         """Embed the memory anew after it, or the metric, changed."""
         self.centre = centre[self.columns]
         Z = (memory.X[:, self.columns] - self.centre.astype(np.float32)) @ self.L.T.astype(np.float32)
-        self.embedded = Embedded.build(Z, memory.y, classes)
+        self.embedded = Embedded.build(np.clip(Z, -FARTHEST, FARTHEST, out=Z), memory.y, classes)
 
     def embed(self, X: Array) -> Array32:
         """Embedding (n, k) of samples of the whole space."""
-        return stable_product((X[:, self.columns] - self.centre).astype(np.float32), self.L.astype(np.float32))
+        Z = stable_product((X[:, self.columns] - self.centre).astype(np.float32), self.L.astype(np.float32))
+        return np.clip(Z, -FARTHEST, FARTHEST, out=Z)
 
     def distances(self, X: Array, present: Mask, memory: Memory, neighbours: int) -> Array:
         """Distance (n, C) to every class; both sides lose the columns a sample does not have."""
@@ -112,7 +114,8 @@ class Pooling:
             spread = S - expected[:, :, None]
             self.curvature = past + np.einsum("nc,vnc,unc->vu", p, spread, spread)
             step = np.linalg.solve(self.curvature + RIDGE * np.eye(len(self.w)), gradient)
-            self.w = np.clip(self.w - step, 0.0, HEAVIEST)
+            # Where the softmax is flat a Newton step goes anywhere: one update may halve or double a weight.
+            self.w = np.clip(self.w - step, np.maximum(before / 2, LIGHTEST), np.minimum(before * 2, HEAVIEST))
 
     @property
     def shares(self) -> Array:

@@ -84,8 +84,8 @@ def test_folding_the_stacked_metric_gives_one_metric_over_the_space():
     np.testing.assert_allclose(X @ stack.fold(Lz).T, stack.embed(X) @ Lz.T)
 
 
-@pytest.mark.parametrize("donors", [20, 60])
-def test_the_joint_metric_uses_the_new_features_and_the_better_view_gets_the_weight(donors):
+@pytest.mark.parametrize(("donors", "least"), [(20, 0.5), (60, 0.65)])
+def test_the_joint_metric_uses_the_new_features_and_the_better_view_gets_the_weight(donors, least):
     exemplars, y, truth = problem(donors)
     inheritance = run(exemplars)
     assert inheritance is not None
@@ -93,7 +93,7 @@ def test_the_joint_metric_uses_the_new_features_and_the_better_view_gets_the_wei
     centres = [Z[y == c].mean(axis=0) for c in range(2)]
     right = np.linalg.norm(Z - centres[0], axis=1) > np.linalg.norm(Z - centres[1], axis=1)
     assert np.mean(right == y) > 0.95
-    assert inheritance.pooling.shares[1] > 0.5
+    assert inheritance.pooling.shares[1] > least  # donors are asked with their own values
     assert inheritance.carry.shape == (len(inheritance.L), 2)
 
 

@@ -28,7 +28,22 @@ from tests.unit.core.helpers import SMALL, Values, World, space, taught
 WORLD = World(features=12, classes=3, gap=0.8)
 A, B = range(8), range(4, 12)
 BUSY = replace(SMALL, longest_rest=0)
-HEAD = struct.Struct("<4sHII")  # as the docstring of the format says: magic, version, header's length, checksum
+# As the docstring of the format says.
+HEAD = struct.Struct("<4sHI")  # magic, version, checksum of all that follows
+LENGTH = struct.Struct("<I")  # of the header, which comes next
+
+
+def sealed(header: bytes, arrays: bytes = b"") -> bytes:
+    """A snapshot as any program could write it."""
+    body = LENGTH.pack(len(header)) + header + arrays
+    return HEAD.pack(b"EMLS", VERSION, zlib.crc32(body)) + body
+
+
+def opened(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The header of a snapshot and its arrays."""
+    start = HEAD.size + LENGTH.size
+    end = start + LENGTH.unpack_from(data, HEAD.size)[0]
+    return json.loads(data[start:end]), data[end:]
 
 
 def untaught() -> EvolvingMetricLearner:
@@ -205,13 +220,13 @@ def test_a_snapshot_is_detached_from_its_learner():
 
 def test_the_head_is_as_documented_and_the_header_is_plain_json():
     data = transforming().snapshot()
-    magic, version, length, checksum = HEAD.unpack_from(data)
+    magic, version, checksum = HEAD.unpack_from(data)
     assert (magic, version) == (b"EMLS", VERSION)
     assert checksum == zlib.crc32(data[HEAD.size :])
-    header = json.loads(data[HEAD.size : HEAD.size + length])
+    header, arrays = opened(data)
     assert header["space"]["names"] == [f"f{i}" for i in A]
     sizes = [int(np.prod(shape)) * np.dtype(kind).itemsize for _, kind, shape in header["arrays"]]
-    assert HEAD.size + length + sum(sizes) == len(data)
+    assert sum(sizes) == len(arrays)
 
 
 def test_an_unknown_version_is_named_beside_the_known_one():
@@ -250,18 +265,8 @@ def flipped(place: int, bit: int) -> bytes:
     return bytes(changed)
 
 
-UNCOVERED = pytest.mark.xfail(strict=True, reason="the header's length is not under the checksum: json is given a part")
-
-
-@pytest.mark.parametrize("place", [pytest.param(6, marks=UNCOVERED), pytest.param(7, marks=UNCOVERED), 8, 9])
-def test_a_flipped_bit_in_the_length_of_the_header_is_damage(place):
-    for bit in range(8):
-        with pytest.raises(SnapshotDamagedError):
-            EvolvingMetricLearner.restore(flipped(place, bit))
-
-
-def test_a_flipped_bit_anywhere_else_is_damage_or_another_version():
-    for place in [*range(6), *range(10, len(DATA))]:
+def test_a_flipped_bit_anywhere_is_damage_or_another_version():
+    for place in range(len(DATA)):
         for bit in range(8) if place < 40 else (place % 8,):
             expected = SnapshotVersionError if place in {4, 5} else SnapshotDamagedError
             with pytest.raises(expected):
@@ -275,21 +280,17 @@ def test_random_bytes_are_damaged_whatever_they_are(data):
             EvolvingMetricLearner.restore(candidate)
 
 
-@pytest.mark.xfail(strict=True, raises=(ValueError, KeyError, TypeError), reason="the header is read unguarded")
 @pytest.mark.parametrize("header", [b"", b"null", b"{}", b"[]", b'{"arrays": 1}', b'{"arrays":[1]}', b"\xff"], ids=repr)
 def test_a_sealed_snapshot_with_any_other_header_is_damaged(header):
     with pytest.raises(SnapshotDamagedError):
-        EvolvingMetricLearner.restore(HEAD.pack(b"EMLS", VERSION, len(header), zlib.crc32(header)) + header)
+        EvolvingMetricLearner.restore(sealed(header))
 
 
 def resealed(change: Callable[[dict[str, Any]], object]) -> bytes:
     """A snapshot with another header and the checksum that fits it: the work of another program."""
-    _, _, length, _ = HEAD.unpack_from(DATA)
-    header = json.loads(DATA[HEAD.size : HEAD.size + length])
+    header, arrays = opened(DATA)
     change(header)
-    head = json.dumps(header, separators=(",", ":")).encode()
-    body = head + DATA[HEAD.size + length :]
-    return HEAD.pack(b"EMLS", VERSION, len(head), zlib.crc32(body)) + body
+    return sealed(json.dumps(header, separators=(",", ":")).encode(), arrays)
 
 
 def test_a_sealed_snapshot_that_was_not_changed_is_itself():
@@ -327,20 +328,7 @@ def no_arrays(header: dict[str, Any]) -> None:
     del header["arrays"]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        other_array_type,
-        pytest.param(
-            huge_array,
-            marks=pytest.mark.xfail(strict=True, raises=ValueError, reason="the table of arrays is read unguarded"),
-        ),
-        pytest.param(
-            no_arrays,
-            marks=pytest.mark.xfail(strict=True, raises=KeyError, reason="the table of arrays is read unguarded"),
-        ),
-    ],
-)
+@pytest.mark.parametrize("change", [other_array_type, huge_array, no_arrays])
 def test_a_sealed_snapshot_whose_arrays_make_no_sense_is_damaged(change):
     with pytest.raises(SnapshotDamagedError):
         EvolvingMetricLearner.restore(resealed(change))
@@ -368,10 +356,8 @@ def test_every_released_version_is_read_and_predicts_what_it_did(version):
 def test_the_golden_snapshot_has_every_part_of_the_format_and_is_small():
     data = golden.snapshot_file(VERSION).read_bytes()
     assert len(data) < 20_000
-    _, _, length, _ = HEAD.unpack_from(data)
-    header = json.loads(data[HEAD.size : HEAD.size + length])
-    _, _, length_now, _ = HEAD.unpack_from(DATA)
-    assert list(header) == list(json.loads(DATA[HEAD.size : HEAD.size + length_now]))
+    header, _ = opened(data)
+    assert list(header) == list(opened(DATA)[0])
     assert len(header["views"]) == 2
     assert header["upcoming"]["steps"] > 0
     assert header["attic"]

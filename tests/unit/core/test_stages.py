@@ -5,6 +5,7 @@ import pytest
 
 from eml.core import stages
 from eml.core.arrays import Array, Index, squared_distances
+from eml.core.metric import SafeStep
 from eml.core.stages import Objective, hinges, improve, principal, t_hinges, transform
 from eml.core.triplets import Triplets, local_triplets
 from tests.unit.core.helpers import World, one_nearest
@@ -74,12 +75,16 @@ def test_the_consistency_hinges_bring_the_two_spaces_together():
     assert apart(1.0) < apart(0.0)
 
 
-def test_both_metrics_of_a_t_stage_step_shrink_by_one_factor():
+def test_both_metrics_of_a_t_stage_step_are_brought_back_to_size_by_one_factor(monkeypatch):
     X, y = labelled(200, 3)
     La = principal(X, 20)
     Ls, _ = stages.distil(La, X, SURVIVED)
     for La_new, _ in transform(La, Ls, X, X[:, SURVIVED], y, np.arange(0, 200, 2), (0.05, 1.0), OBJECTIVE):
         np.testing.assert_allclose(np.linalg.norm(La_new), np.linalg.norm(La))
+    monkeypatch.setattr(SafeStep, "__call__", lambda step, _: 0.25 * step.L)
+    ((La_new, Ls_new),) = transform(La, Ls, X, X[:, SURVIVED], y, np.arange(0, 200, 2), (0.3,), OBJECTIVE)
+    np.testing.assert_allclose(La_new, La)
+    np.testing.assert_allclose(Ls_new, Ls)  # the two stay in one space
 
 
 # -- one metric ----------------------------------------------------------------------------------------------------

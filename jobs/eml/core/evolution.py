@@ -53,19 +53,16 @@ def step(state: State, X: Array, y: Index, count: int, fitter: Fitter, *, transf
     if len(held) == 0 or len(np.unique(y)) < 2:
         return
     upcoming = state.upcoming
-    if upcoming is None or not transform:
+    change = state.space.diff(upcoming.space) if upcoming is not None and transform else None
+    if upcoming is None or change is None or not change.survived:
         view.L = fitter.improve(view.L, X, y, anchors, held)
         return
-    change = state.space.diff(upcoming.space)
-    if upcoming.Ls is None:
-        _distil(state, upcoming, change, fitter)
-    if upcoming.Ls is not None and len(change.survived) > 0:
-        survived = state.columns_of(change)
-        view.L, upcoming.Ls = fitter.transform(view.L, upcoming.Ls, X, survived, y, anchors, held)
-        upcoming.steps += 1
+    Ls = upcoming.Ls if upcoming.Ls is not None else _distil(state, upcoming, change, fitter)
+    view.L, upcoming.Ls = fitter.transform(view.L, Ls, X, state.columns_of(change), y, anchors, held)
+    upcoming.steps += 1
 
 
-def _distil(state: State, upcoming: Upcoming, change: FeatureChange, fitter: Fitter) -> None:
+def _distil(state: State, upcoming: Upcoming, change: FeatureChange, fitter: Fitter) -> Array:
     """Where L^s starts: L^a on the survivors, with what they tell of the vanished if that predicts better."""
     view, memory = state.views[-1], state.memory
     La = np.zeros((len(view.L), len(state.space)))
@@ -79,6 +76,7 @@ def _distil(state: State, upcoming: Upcoming, change: FeatureChange, fitter: Fit
     alone, distilled = La[:, survived], stages.distil(La, X, survived)
     better = fitter.better([alone, trial], X[:, survived], memory.y[rows], held)
     upcoming.Ls, upcoming.explained = (alone.copy() if better is alone else distilled[0]), distilled[1]
+    return upcoming.Ls
 
 
 def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fitter) -> Evolution:
@@ -87,35 +85,39 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
     if not change.is_evolution:
         return _rename(state, space, change)
     announced = state.upcoming is not None and state.upcoming.space == space and state.upcoming.Ls is not None
-    announce(state, space)
     warm = bool(state.views) and bool(state.memory.observed[:, state.columns_of(change)].any())
-    upcoming = state.upcoming
-    if upcoming is not None and warm:
+    upcoming = state.upcoming if announced and state.upcoming is not None else Upcoming(space)
+    state.upcoming = upcoming
+    if warm:
         _finish_transform(state, upcoming, change, config, fitter)
-    takeovers = _takeovers(state, change, upcoming)
-    columns = [state.space.position.get(change.former.get(name, "")) for name in space.names]
     returned = tuple(name for name in change.augmented if _attic_name(state, space, name) is not None)
+    takeovers = _takeovers(state, change, upcoming)
+    state.evolution = Evolution(change, announced, upcoming.steps, warm, returned, takeovers)
+    columns = [state.space.position.get(change.former.get(name, "")) for name in space.names]
     _lay_out(state, space, change, columns, config.retired_features if warm else 0)
-    state.evolution = Evolution(change, announced, upcoming.steps if upcoming else 0, warm, returned, takeovers)
-    Ls = upcoming.Ls if upcoming is not None else None
     state.upcoming = None
-    survived = np.array([i for i, column in enumerate(columns) if column is not None], dtype=np.intp)
-    if not warm or Ls is None:
+    state.since = state.rest = state.resting = 0
+    if not warm or upcoming.Ls is None:
         _start_cold(state)
         return state.evolution
+    survived = np.array([i for i, column in enumerate(columns) if column is not None], dtype=np.intp)
     _forget_strangers(state, survived, config.neighbours)
+    _survivors_alone(state, survived, upcoming.Ls, config, fitter)
+    if change.augmented and returned and config.inherit:
+        form_joint_view(state, fitter, config)
+    state.refresh()
+    return state.evolution
+
+
+def _survivors_alone(state: State, survived: Index, Ls: Array, config: LearnerConfig, fitter: Fitter) -> None:
+    """One view, of the survivors, until labels show the new features."""
     if not config.transform or not np.linalg.norm(Ls) > 0.0:
         Ls = first_metric(state, survived, fitter)
         state.attic = {name: np.zeros(len(Ls)) for name in state.attic}  # their columns were of another basis
         state.returned = {}
     state.views = [View("survived", survived, Ls)]
-    state.pooling = Pooling.start(float(state.pooling.w.sum()) or FIRST_WEIGHT)
-    state.stage = "inheriting" if change.augmented else "steady"
-    state.since = state.rest = state.resting = 0
-    if returned and config.inherit:
-        form_joint_view(state, fitter, config)
-    state.refresh()
-    return state.evolution
+    state.pooling = Pooling.start(float(state.pooling.w.sum()))
+    state.stage = "inheriting" if len(survived) < len(state.space) else "steady"
 
 
 def _finish_transform(
@@ -135,8 +137,8 @@ def _finish_transform(
         step(state, X, state.memory.y[rows], config.batch + 2 * config.replay, fitter, transform=True)
 
 
-def _takeovers(state: State, change: FeatureChange, upcoming: Upcoming | None) -> dict[str, Takeover]:
-    explained = upcoming.explained if upcoming is not None else None
+def _takeovers(state: State, change: FeatureChange, upcoming: Upcoming) -> dict[str, Takeover]:
+    explained = upcoming.explained
     if explained is None or len(change.survived) == 0:
         return {name: Takeover(0.0, None) for name in change.vanished}
     rows = state.memory.sample(SAMPLES, state.rng)
@@ -228,7 +230,6 @@ def _start_cold(state: State) -> None:
     state.attic, state.attic_statistics, state.returned = {}, Statistics.empty(0), {}
     state.views, state.pooling = [], Pooling.start(FIRST_WEIGHT)
     state.stage, state.learnt, state.usual = "initial", 0, 0.0
-    state.since = state.rest = state.resting = 0
 
 
 def _forget_strangers(state: State, survived: Index, fewest: int) -> None:
@@ -272,9 +273,12 @@ def complete_memory(state: State) -> None:
         memory.X[:, new] = complete(known, memory.samples(everyone, new), needy, memory.y, donors)
 
 
-def settle(state: State) -> None:
-    """The joint metric is the metric now."""
+def settle(state: State, rank: int) -> None:
+    """The joint metric is the metric now; one begun on too few samples to have all its rows is begun anew."""
     joint = state.views[-1]
     state.views = [View("all", joint.columns, joint.L, joint.hits, joint.trials)]
     state.pooling = Pooling.start(float(state.pooling.w.sum()))
-    state.stage = "steady" if state.upcoming is None else "transforming"
+    if len(joint.L) < min(rank, len(state.space)):
+        state.stage = "initial"
+    else:
+        state.stage = "steady" if state.upcoming is None else "transforming"

@@ -208,7 +208,7 @@ class EvolvingMetricLearner:
             new = np.setdiff1d(np.arange(len(state.space)), state.views[0].columns)
             real = len(inheriting.donors_of(state.memory.observed, new)) / len(state.memory)
             if real >= SETTLED or state.pooling.shares[0] < NEGLIGIBLE:
-                evolution.settle(state)
+                evolution.settle(state, self.config.rank)
 
     # -- evolve ----------------------------------------------------------------------------------------------------
 

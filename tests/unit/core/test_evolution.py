@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eml.core import EvolvingMetricLearner, FeatureSpace, ViewReport
+from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig, ViewReport
 from eml.core.arrays import Array
 from tests.unit.core.helpers import SMALL, World, accuracy, space, taught
 
@@ -528,3 +528,28 @@ def test_the_score_of_a_view_is_its_accuracy_before_learning():
     score = learner.explain().views["all"].score
     assert score is not None
     assert abs(score - truth) < 0.1
+
+
+def test_the_metric_goes_on_learning_towards_a_space_in_which_nothing_survives():
+    world = np.random.default_rng(3)
+    y = world.integers(2, size=640)
+    X = world.normal(size=(640, 12))
+    X[:, 0] += 1.5 * y
+    learner = EvolvingMetricLearner(FeatureSpace(tuple(f"f{i}" for i in range(12))))
+    learner.learn(X[:256], y[:256].tolist())
+    learner.announce(FeatureSpace(("other", "things")))
+    before = learner.explain().steps_taken
+    learner.learn(X[256:], y[256:].tolist())
+    assert learner.explain().steps_taken > before
+
+
+def test_a_metric_begun_on_a_handful_of_samples_gets_all_its_rows_in_the_end():
+    world = np.random.default_rng(4)
+    names = tuple(f"f{i}" for i in range(40))
+    learner = EvolvingMetricLearner(FeatureSpace(names[:39]), LearnerConfig(rank=16, memory_size=128))
+    X, y = world.normal(size=(600, 40)), world.integers(2, size=600)
+    learner.learn(X[:6, :39], y[:6].tolist())
+    learner.evolve(FeatureSpace(names))
+    learner.learn(X[6:], y[6:].tolist())
+    assert learner.stage == "steady"
+    assert len(learner._state.views[-1].L) == 16

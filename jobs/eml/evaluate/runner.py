@@ -7,6 +7,7 @@ depend on how many processes there were.
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -34,13 +35,26 @@ def run(trials: Sequence[Trial], jobs: int, console: Console) -> list[Outcome]:
 
 def _outcomes(trials: Sequence[Trial], jobs: int) -> Iterator[tuple[Trial, Outcome]]:
     """Yield outcomes as they come; the first failure stops the rest."""
-    pool = ProcessPoolExecutor(min(jobs, len(trials)), mp_context=multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(jobs, len(trials)), mp_context=context, initializer=_end_with_parent)
     try:
         waiting: dict[Future[Outcome], Trial] = {pool.submit(perform, trial): trial for trial in trials}
         for future in as_completed(waiting):
             yield waiting[future], _result(future, waiting[future])
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """Let no worker outlive the command: one that was killed cannot tell its workers."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _result(future: Future[Outcome], trial: Trial) -> Outcome:

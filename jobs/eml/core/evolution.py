@@ -25,6 +25,7 @@ from eml.core.statistics import Statistics
 from eml.core.views import FIRST_WEIGHT, Pooling, View
 
 SAMPLES = 512  # exemplars that a first metric or a distillation looks at
+FEWEST_TRUSTED = 64  # exemplars that are enough to learn from without estimated ones
 KNOWN_SHARE = 0.5  # an exemplar with less of the survivors observed is forgotten, if its class has others
 
 
@@ -33,6 +34,20 @@ def first_metric(state: State, columns: Index, fitter: Fitter) -> Array:
     rows = state.memory.sample(SAMPLES, state.rng)
     X = state.memory.samples(rows, columns)
     return fitter.first(X, state.memory.y[rows], X.std(axis=0))
+
+
+def trusted(state: State) -> Index:
+    """Exemplars to learn a metric from: those that know what is to survive; all where they are too few.
+
+    Estimates are averages of fellows: a metric learnt on them takes classes for more compact than they are.
+    """
+    upcoming = state.upcoming
+    columns = np.arange(len(state.space))
+    if upcoming is not None:
+        columns = state.columns_of(state.space.diff(upcoming.space))
+    rows = np.flatnonzero(state.memory.knowing(columns, KNOWN_SHARE))
+    enough = len(rows) >= FEWEST_TRUSTED and len(np.unique(state.memory.y[rows])) == len(np.unique(state.memory.y))
+    return rows if enough else np.arange(len(state.memory))
 
 
 def announce(state: State, space: FeatureSpace) -> None:
@@ -67,7 +82,7 @@ def _distil(state: State, upcoming: Upcoming, change: FeatureChange, fitter: Fit
     view, memory = state.views[-1], state.memory
     La = np.zeros((len(view.L), len(state.space)))
     La[:, view.columns] = view.L
-    rows = memory.sample(SAMPLES, state.rng)
+    rows = memory.sample(SAMPLES, state.rng, trusted(state))
     X = memory.samples(rows, np.arange(len(state.space)))
     survived = state.columns_of(change)
     order = state.rng.permutation(len(rows))
@@ -132,7 +147,8 @@ def _finish_transform(
         return
     for _ in range(config.catch_up):
         pool = config.pool * len(state.classes)
-        rows = state.rng.permutation(state.memory.sample(config.batch + 2 * config.replay + pool, state.rng))
+        wanted = config.batch + 2 * config.replay + pool
+        rows = state.rng.permutation(state.memory.sample(wanted, state.rng, trusted(state)))
         X = state.memory.samples(rows, np.arange(len(state.space)))
         step(state, X, state.memory.y[rows], config.batch + 2 * config.replay, fitter, transform=True)
 
@@ -235,7 +251,7 @@ def _start_cold(state: State) -> None:
 def _forget_strangers(state: State, survived: Index, fewest: int) -> None:
     """Drop exemplars that hardly know the survivors (seen two evolutions ago), where their class has better ones."""
     memory = state.memory
-    knows = memory.observed[:, survived].mean(axis=1) >= KNOWN_SHARE
+    knows = memory.knowing(survived, KNOWN_SHARE)
     enough = np.bincount(memory.y[knows], minlength=len(state.classes)) >= fewest
     memory.keep(np.flatnonzero(knows | ~enough[memory.y]))
 

@@ -178,7 +178,7 @@ class EvolvingMetricLearner:
             state.resting -= 1
             return
         wanted = 2 * self.config.replay + max(LEAST_POOL, self.config.pool * len(state.classes))
-        others = np.setdiff1d(state.memory.sample(wanted + len(y), state.rng), rows)
+        others = np.setdiff1d(state.memory.sample(wanted + len(y), state.rng, evolution.trusted(state)), rows)
         others = state.rng.permutation(others)[:wanted]
         evolution.step(
             state,

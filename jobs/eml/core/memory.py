@@ -102,14 +102,21 @@ class Memory:
         """Forget all exemplars but these."""
         self.X, self.observed, self.y = self.X[rows], self.observed[rows], self.y[rows]
 
-    def sample(self, count: int, rng: np.random.Generator) -> Index:
-        """At most `count` rows, in ascending order, drawn evenly from the classes."""
-        if len(self) <= count:
-            return np.arange(len(self))
-        shuffled = rng.permutation(len(self))
+    def sample(self, count: int, rng: np.random.Generator, among: Index | None = None) -> Index:
+        """At most `count` rows (of those `among`), in ascending order, drawn evenly from the classes."""
+        rows = np.arange(len(self)) if among is None else among
+        if len(rows) <= count:
+            return rows
+        shuffled = rows[rng.permutation(len(rows))]
         labels = self.y[shuffled]
         by_class = np.argsort(labels, kind="stable")
         starts = np.searchsorted(labels[by_class], labels[by_class], side="left")
-        turn = np.empty(len(self), dtype=np.intp)  # how many of its class come before it
-        turn[by_class] = np.arange(len(self)) - starts
+        turn = np.empty(len(rows), dtype=np.intp)  # how many of its class come before it
+        turn[by_class] = np.arange(len(rows)) - starts
         return np.sort(shuffled[np.argsort(turn, kind="stable")[:count]])
+
+    def knowing(self, columns: Index, share: float) -> Mask:
+        """Exemplars (n,) that have at least this share of some columns observed, not estimated."""
+        if len(columns) == 0:
+            return np.zeros(len(self), dtype=np.bool_)
+        return np.asarray(self.observed[:, columns].mean(axis=1) >= share)

@@ -55,7 +55,10 @@ def laplacian(rows: Index, columns: Index, weights: Array, n: int) -> Array:
     """Laplacian (n, n) of undirected edges."""
     W = edges(rows, columns, weights, n)
     W += W.T
-    return np.diag(W.sum(axis=1)) - W
+    degree = W.sum(axis=1)
+    np.negative(W, out=W)
+    W.flat[:: n + 1] += degree
+    return W
 
 
 def edges(rows: Index, columns: Index, weights: Array, n: int) -> Array:

@@ -124,11 +124,11 @@ class Pooling:
 
 
 def softmax(logits: Array) -> Array:
-    """Probabilities (n, C)."""
-    e = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(e / e.sum(axis=1, keepdims=True))
+    """Probabilities (..., C)."""
+    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(e / e.sum(axis=-1, keepdims=True))
 
 
 def log_losses(logits: Array, y: Index) -> Array:
-    """Log loss (n,) of each sample: the yardstick for candidates of a metric."""
-    return np.asarray(-np.log(np.maximum(softmax(logits)[np.arange(len(y)), y], 1e-12)))
+    """Log loss (..., n) of each sample: the yardstick for candidates of a metric."""
+    return np.asarray(-np.log(np.maximum(softmax(logits)[..., np.arange(len(y)), y], 1e-12)))

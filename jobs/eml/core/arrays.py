@@ -28,7 +28,7 @@ def nearest(D: Array | Array32, count: int) -> tuple[Index, Array32]:
 
 
 def stable_product(A: Array32, B: Array32) -> Array32:
-    """A @ B.T with every row of A multiplied by itself: its bits depend neither on its batch nor on its place.
+    """A @ B.T with every row of A multiplied alone: its bits depend neither on its batch nor on its place.
 
     BLAS picks its kernel, and with it the order of a sum, by the shape; but predictions must not depend on
     where a micro-batch was cut. One product per row costs about twice one product for all.

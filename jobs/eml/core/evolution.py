@@ -279,7 +279,7 @@ def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None
 def complete_memory(state: State) -> None:
     """Estimate the new features of old exemplars anew: there are more donors by now."""
     memory, survived = state.memory, state.views[0]
-    new = np.setdiff1d(np.arange(len(state.space)), survived.columns)
+    new = state.new_columns()
     donors = donors_of(memory.observed, new)
     needy = np.ones(len(memory), dtype=np.bool_)
     needy[donors] = False

@@ -205,8 +205,7 @@ class EvolvingMetricLearner:
         else:
             evolution.complete_memory(state)
         if len(state.views) == 2:
-            new = np.setdiff1d(np.arange(len(state.space)), state.views[0].columns)
-            real = len(inheriting.donors_of(state.memory.observed, new)) / len(state.memory)
+            real = len(inheriting.donors_of(state.memory.observed, state.new_columns())) / len(state.memory)
             if real >= SETTLED or state.pooling.shares[0] < NEGLIGIBLE:
                 evolution.settle(state, self.config.rank)
 

@@ -6,7 +6,7 @@ Called by the learner with samples, classes and the metrics of the moment; calls
     improve      L over one space (Eq. 3; also L^z over the stacked space, Eq. 6)
     transform    L^a and L^s tied by both consistency hinges (T-stage, Eq. 4 and 5)
     distil       where L^s starts: the survivors' best linear account of L^a x^a
-    stack        where L^z starts: survivors' embedding and new features on one scale (I-stage)
+    principal    where a first metric and L^z start: the main directions of the samples
 """
 
 from collections.abc import Callable

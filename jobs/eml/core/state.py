@@ -75,6 +75,10 @@ class State:
             view.L = np.ascontiguousarray(view.L)  # BLAS sums by layout: a restored learner must have the same one
             view.refresh(self.memory, len(self.classes), self.statistics.mean)
 
+    def new_columns(self) -> Index:
+        """Columns the survivors' view lacks, while there is one."""
+        return np.setdiff1d(np.arange(len(self.space)), self.views[0].columns)
+
     def columns_of(self, change: FeatureChange) -> Index:
         """Survivors' columns in the current space, in the order of the next."""
         return np.array(self.space.columns(change.former[name] for name in change.survived), dtype=np.intp)

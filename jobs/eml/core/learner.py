@@ -63,6 +63,16 @@ class EvolvingMetricLearner:
         """Labels seen so far."""
         return tuple(self._state.classes)
 
+    @property
+    def revision(self) -> int:
+        """Batches learnt so far."""
+        return self._state.revision
+
+    @property
+    def age(self) -> int:
+        """Labelled samples learnt since the last evolution."""
+        return self._state.since
+
     # -- predict ---------------------------------------------------------------------------------------------------
 
     def predict_many(self, X: ArrayLike) -> Predictions:

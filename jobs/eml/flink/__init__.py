@@ -1,0 +1,1 @@
+"""The only place that knows Flink: the graph and the operator that moves state."""

@@ -1,0 +1,205 @@
+"""The keyed operator: loads a key's state, lets `fleet` decide, stores what changed, yields what is to be written.
+
+Built into the graph by `pipeline`, called by Flink once per micro-batch of a key. It holds no rule of its own: what
+becomes of a record is decided in `stream`.
+
+Live models stay in a bounded cache over Flink's state. State is read on a miss and written when a model changed, so
+cache and state never differ at the end of a call: a checkpoint between calls holds everything.
+"""
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyflink.common import Row, Time, Types
+from pyflink.datastream import KeyedProcessFunction, RuntimeContext
+from pyflink.datastream.state import ListStateDescriptor, StateTtlConfig, ValueStateDescriptor
+
+from eml.settings import Settings
+from eml.stream import waiting
+from eml.stream.errors import BadRecordError, RegistryUnavailableError
+from eml.stream.fleet import KeyModel, Results
+from eml.stream.outputs import Encoder, dead_letter_headers
+from eml.stream.records import DeadLetter, Position, Raw
+from eml.stream.registry import SchemaRegistry
+
+log = logging.getLogger(__name__)
+
+BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
+HEADERS = Types.MAP(Types.STRING(), BYTES)
+RECORD = Types.ROW([Types.INT(), Types.LONG(), Types.LONG(), BYTES, HEADERS])  # partition, offset, timestamp, value
+INPUT = Types.ROW([Types.STRING(), Types.OBJECT_ARRAY(RECORD)])  # key, micro-batch
+OUTPUT = Types.ROW_NAMED(
+    ["kafka_key", "predictions", "evolutions", "dead_letters"],
+    [
+        BYTES,
+        Types.OBJECT_ARRAY(BYTES),
+        Types.OBJECT_ARRAY(BYTES),
+        Types.OBJECT_ARRAY(Types.ROW_NAMED(["content", "headers"], [BYTES, HEADERS])),
+    ],
+)
+REFRESHES = 4  # times in its life that an unchanged state is written again, so that only silent keys expire
+
+
+@dataclass(slots=True)
+class Live:
+    """A model in the cache."""
+
+    model: KeyModel
+    waiting: int  # records in the waiting state
+    seen: float
+    written: float
+
+
+class EvolvingOperator(KeyedProcessFunction):
+    """One model per key, moved through micro-batches."""
+
+    def __init__(self, settings: Settings, prediction_schema_id: int, evolution_schema_id: int) -> None:
+        self._settings = settings
+        self._schema_ids = prediction_schema_id, evolution_schema_id
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Called by Flink before the first record, also after a restart."""
+        kafka = self._settings.kafka
+        self._encoder = Encoder(*self._schema_ids)
+        self._registry = SchemaRegistry(
+            self._settings.registry, self._settings.record, subject=f"{kafka.readings_topic}-value"
+        )
+        self._cache: OrderedDict[str, Live] = OrderedDict()
+        self._ttl = self._settings.job.state_ttl_ms / 1000
+        ttl = StateTtlConfig.new_builder(Time.milliseconds(self._settings.job.state_ttl_ms)).build()
+        model, window = ValueStateDescriptor("model", BYTES), ValueStateDescriptor("window", BYTES)
+        waiting_ = ListStateDescriptor("waiting", BYTES)
+        for descriptor in (model, window, waiting_):
+            descriptor.enable_time_to_live(ttl)
+        self._model_state = runtime_context.get_state(model)
+        self._window_state = runtime_context.get_state(window)
+        self._waiting_state = runtime_context.get_list_state(waiting_)
+        metrics = runtime_context.get_metrics_group()
+        self._counters = {
+            name: metrics.counter(name) for name in ("predictions", "evolutions", "dead_letters", "updates", "waits")
+        }
+
+    # -- called by Flink -------------------------------------------------------------------------------------------
+
+    def process_element(self, value: list[Row], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+        """A micro-batch of one key: rows of partition, offset, timestamp, value and headers."""
+        key, records = ctx.get_current_key(), self._raws(value)
+        name = _readable(key)
+        if name is None:
+            yield self._unusable_key(key, records)
+            return
+        live = self._live(name)
+        if live.waiting:
+            self._wait(live, records)
+            return
+        yield from self._step(key, live, records, ctx)
+
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterator[Row]:  # noqa: ARG002
+        """Time to ask the registry again."""
+        key = ctx.get_current_key()
+        live = self._live(_readable(key) or "")
+        if live.waiting:
+            records = [raw for piece in self._waiting_state.get() for raw in waiting.load(piece)]
+            self._waiting_state.clear()
+            live.waiting = 0
+            yield from self._step(key, live, records, ctx)
+
+    # -- one step --------------------------------------------------------------------------------------------------
+
+    def _step(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+        results = live.model.step(records, self._registry.reading_schema)
+        if results.waiting:
+            self._wait(live, results.waiting)
+            service = ctx.timer_service()
+            service.register_processing_time_timer(service.current_processing_time() + results.retry_after_ms)
+        self._store(live)
+        self._count(results)
+        if results.predictions or results.dead_letters:
+            yield self._row(key, live.model.key, results)
+
+    def _wait(self, live: Live, records: list[Raw]) -> None:
+        limit = self._settings.job.waiting_records
+        live.waiting += len(records)
+        if live.waiting > limit:
+            raise RegistryUnavailableError(
+                f"more than {limit} records of key {live.model.key!r} wait for a schema that the registry at"
+                f" {self._settings.registry.url} cannot be asked for: bring it back, or raise job.waiting_records",
+                self._settings.registry.longest_retry_ms,
+            )
+        self._waiting_state.add(waiting.dump(records))
+
+    def _raws(self, rows: Iterable[Any]) -> list[Raw]:
+        topic = self._settings.kafka.readings_topic
+        return [
+            Raw(value, Position(topic, partition, offset, timestamp), headers or {})
+            for partition, offset, timestamp, value, headers in rows
+        ]
+
+    # -- state -----------------------------------------------------------------------------------------------------
+
+    def _live(self, name: str) -> Live:
+        now = time.time()
+        live = self._cache.get(name)
+        if live is None or now - live.seen > self._ttl:
+            live = self._read(name, now)
+            self._cache[name] = live
+            if len(self._cache) > self._settings.job.cached_learners:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(name)
+        live.seen = now
+        return live
+
+    def _read(self, name: str, now: float) -> Live:
+        model = KeyModel.load(name, self._settings, self._model_state.value(), self._window_state.value())
+        waits = sum(len(waiting.load(piece)) for piece in self._waiting_state.get() or ())
+        return Live(model, waits, now, now)
+
+    def _store(self, live: Live) -> None:
+        """Write what changed; and all of it now and then, for its time to live counts from the last write."""
+        model, stale = live.model, live.seen - live.written > self._ttl / REFRESHES
+        if model.changed or (stale and model.exists):
+            self._counters["updates"].inc()
+            self._model_state.update(model.dump())
+            live.written = live.seen
+        if model.window_changed or stale:
+            self._window_state.update(model.dump_window())
+
+    # -- output ----------------------------------------------------------------------------------------------------
+
+    def _row(self, key: str, name: str, results: Results) -> Row:
+        encoder = self._encoder
+        for evolved in results.evolutions:
+            log.info("key %r: schema %d -> %d", name, evolved.old_schema_id, evolved.new_schema_id)
+        return Row(
+            kafka_key=key.encode("latin-1") or None,
+            predictions=[encoder.prediction(name, scored) for scored in results.predictions],
+            evolutions=[encoder.evolution(name, evolved) for evolved in results.evolutions],
+            dead_letters=[Row(letter.raw.value, dead_letter_headers(letter)) for letter in results.dead_letters],
+        )
+
+    def _unusable_key(self, key: str, records: list[Raw]) -> Row:
+        error = BadRecordError(
+            "no-key", "the record has no key, or one that is not UTF-8: send each with its device's name"
+        )
+        letters = [DeadLetter(raw, error.reason, type(error).__name__, str(error), None, "initial") for raw in records]
+        results = Results(dead_letters=letters)
+        self._count(results)
+        return self._row(key, "", results)
+
+    def _count(self, results: Results) -> None:
+        self._counters["predictions"].inc(len(results.predictions))
+        self._counters["evolutions"].inc(len(results.evolutions))
+        self._counters["dead_letters"].inc(len(results.dead_letters))
+        self._counters["waits"].inc(int(bool(results.waiting)))
+
+
+def _readable(key: str) -> str | None:
+    """The key as text; it comes with one character per byte, so that no two keys become one on the way."""
+    try:
+        return key.encode("latin-1").decode() or None
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,136 @@
+"""The graph: Kafka readings, cut into micro-batches in the JVM, through the keyed operator, into three Kafka topics.
+
+Built by `job`; builds `operator` in. Records cross into Python and back once per micro-batch: the source, the cutting
+and the writing are table operators, which also see what Python's own Kafka connector hides (headers, timestamps).
+"""
+
+from pyflink.common import Types
+from pyflink.datastream import DataStream, KeyedStream, StreamExecutionEnvironment
+from pyflink.java_gateway import get_gateway
+from pyflink.table import DataTypes, Schema, StreamTableEnvironment
+
+from eml.flink.operator import INPUT, OUTPUT, EvolvingOperator
+from eml.settings import KafkaSettings, Settings
+
+RESULTS = (
+    Schema.new_builder()
+    .column("kafka_key", DataTypes.BYTES())
+    .column("predictions", "ARRAY<BYTES>")
+    .column("evolutions", "ARRAY<BYTES>")
+    .column("dead_letters", "ARRAY<ROW<content BYTES, headers MAP<STRING, BYTES>>>")
+    .build()
+)
+
+
+def build(
+    env: StreamExecutionEnvironment, settings: Settings, prediction_schema_id: int, evolution_schema_id: int
+) -> None:
+    """Add the job's graph to the environment; `env.execute` runs it."""
+    tables = StreamTableEnvironment.create(env)
+    operator = EvolvingOperator(settings, prediction_schema_id, evolution_schema_id)
+    results = (
+        keyed(micro_batches(tables, settings))
+        .process(operator, output_type=OUTPUT)
+        .name("evolving metric learning")
+        .uid("key-models")
+    )
+    write(tables, settings, results)
+
+
+def micro_batches(tables: StreamTableEnvironment, settings: Settings) -> DataStream:
+    """Records of a key that came within `micro_batch_ms`, in their order, as (key, [record])."""
+    tables.execute_sql(readings_table(settings.kafka))
+    seconds = settings.job.micro_batch_ms / 1000
+    batches = tables.sql_query(f"""
+        SELECT name, ARRAY_AGG(ROW(kafka_partition, kafka_offset, kafka_timestamp, content, headers)) AS records
+        FROM TABLE(TUMBLE(TABLE readings, DESCRIPTOR(arrived), INTERVAL '{seconds:.3f}' SECOND(9, 3)))
+        GROUP BY name, window_start, window_end
+    """)  # noqa: S608  a number
+    return tables.to_append_stream(batches, INPUT)
+
+
+def keyed(batches: DataStream) -> KeyedStream:
+    """The stream by its first field, which Java picks: `key_by` would carry every record through Python for it."""
+    selector = get_gateway().jvm.KeyByKeySelector()
+    key_type = Types.ROW([Types.STRING()]).get_java_type_info()
+    return KeyedStream(batches._j_data_stream.keyBy(selector, key_type), batches.get_type(), batches)  # noqa: SLF001
+
+
+def readings_table(kafka: KafkaSettings) -> str:
+    """The source with all that is known of a record; a key becomes text with one character per byte."""
+    return f"""
+        CREATE TEMPORARY TABLE readings (
+            kafka_key BYTES,
+            content BYTES,
+            kafka_partition INT NOT NULL METADATA FROM 'partition' VIRTUAL,
+            kafka_offset BIGINT NOT NULL METADATA FROM 'offset' VIRTUAL,
+            written TIMESTAMP_LTZ(3) NOT NULL METADATA FROM 'timestamp' VIRTUAL,
+            headers MAP<STRING, BYTES> METADATA FROM 'headers' VIRTUAL,
+            name AS COALESCE(DECODE(kafka_key, 'ISO-8859-1'), ''),
+            kafka_timestamp AS 1000 * EXTRACT(EPOCH FROM written) + EXTRACT(MILLISECOND FROM written),
+            arrived AS PROCTIME()
+        ) WITH (
+            'topic' = '{kafka.readings_topic}',
+            'scan.startup.mode' = '{START[kafka.start]}',
+            {options(kafka, {"group.id": kafka.group_id, "isolation.level": "read_committed"})}
+        )
+    """
+
+
+START = {"earliest": "earliest-offset", "latest": "latest-offset", "committed": "group-offsets"}
+
+
+def write(tables: StreamTableEnvironment, settings: Settings, results: DataStream) -> None:
+    """Explode the arrays of each micro-batch in the JVM, and write each kind to its topic."""
+    kafka = settings.kafka
+    tables.create_temporary_view("results", tables.from_data_stream(results, RESULTS))
+    statements = tables.create_statement_set()
+    for kind, topic in (("predictions", kafka.predictions_topic), ("evolutions", kafka.evolutions_topic)):
+        tables.execute_sql(sink_table(kafka, kind, topic))
+        statements.add_insert_sql(f"""
+            INSERT INTO {kind}_sink
+            SELECT kafka_key, content, CAST(NULL AS MAP<STRING, BYTES>)
+            FROM results CROSS JOIN UNNEST({kind}) AS exploded (content)
+        """)  # noqa: S608  names of ours
+    tables.execute_sql(sink_table(kafka, "dead_letters", kafka.dead_letters_topic))
+    statements.add_insert_sql("""
+        INSERT INTO dead_letters_sink
+        SELECT kafka_key, content, headers FROM results CROSS JOIN UNNEST(dead_letters) AS exploded (content, headers)
+    """)
+    statements.attach_as_datastream()
+
+
+def sink_table(kafka: KafkaSettings, kind: str, topic: str) -> str:
+    """A topic to write to, under the guarantee asked for."""
+    producer = {"transaction.timeout.ms": str(kafka.transaction_timeout_ms)}
+    return f"""
+        CREATE TEMPORARY TABLE {kind}_sink (
+            kafka_key BYTES,
+            content BYTES,
+            headers MAP<STRING, BYTES> METADATA
+        ) WITH (
+            'topic' = '{topic}',
+            'sink.delivery-guarantee' = '{kafka.delivery}',
+            'sink.transactional-id-prefix' = '{kafka.transactional_id_prefix}-{kind}',
+            {options(kafka, producer)}
+        )
+    """
+
+
+def options(kafka: KafkaSettings, own: dict[str, str]) -> str:
+    """What all Kafka tables have in common: where the brokers are, and bytes as they are."""
+    client = {"bootstrap.servers": kafka.bootstrap_servers, **kafka.properties, **own}
+    pairs = {
+        "connector": "kafka",
+        "key.format": "raw",
+        "key.fields": "kafka_key",
+        "value.format": "raw",
+        "value.fields-include": "EXCEPT_KEY",
+        **{f"properties.{name}": value for name, value in client.items()},
+    }
+    return ",\n            ".join(f"{quoted(name)} = {quoted(value)}" for name, value in pairs.items())
+
+
+def quoted(text: str) -> str:
+    """A string literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"

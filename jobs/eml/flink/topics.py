@@ -1,0 +1,124 @@
+"""Checks of Kafka before a job is submitted: a missing topic would fail it only at its first checkpoint.
+
+Called by `job`. Asks with the connector's own admin client in Flink's JVM, so that the settings, security included,
+mean exactly what they will mean to the job.
+"""
+
+from typing import Any
+
+from pyflink.java_gateway import get_gateway
+
+from eml.core.errors import EmlError
+from eml.settings import KafkaSettings
+
+CLIENT = "org.apache.flink.kafka.shaded.org.apache.kafka"
+TIMEOUT_MS = 15_000
+
+
+class KafkaCheckError(EmlError):
+    """Kafka is not as the job needs it; the message lists all that is wrong and what to do."""
+
+
+def check(kafka: KafkaSettings, parallelism: int) -> None:
+    """Raise unless the brokers answer, the topics are there and transactions may last as long as the settings say."""
+    admin = _admin(kafka)
+    try:
+        problems = _topic_problems(admin, kafka) or _partition_problems(admin, kafka, parallelism)
+        problems += _transaction_problems(admin, kafka)
+    finally:
+        admin.close()
+    if problems:
+        raise KafkaCheckError("Kafka is not ready for this job:\n" + "\n".join(f"  - {line}" for line in problems))
+
+
+def _admin(kafka: KafkaSettings) -> Any:  # noqa: ANN401  a Java object
+    properties = get_gateway().jvm.java.util.Properties()
+    wanted = {
+        **kafka.properties,
+        "bootstrap.servers": kafka.bootstrap_servers,
+        "default.api.timeout.ms": str(TIMEOUT_MS),
+        "request.timeout.ms": str(TIMEOUT_MS // 2),
+    }
+    for name, value in wanted.items():
+        properties.setProperty(name, value)
+    try:
+        return _java("clients.admin.AdminClient").create(properties)
+    except Exception as error:  # noqa: BLE001  py4j has one type for all of Java's
+        raise KafkaCheckError(f"no client for {kafka.bootstrap_servers}: {_cause(error)}") from None
+
+
+def _topic_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noqa: ANN401
+    try:
+        there = set(admin.listTopics().names().get())
+    except Exception as error:  # noqa: BLE001
+        raise KafkaCheckError(
+            f"no answer from the brokers at {kafka.bootstrap_servers} ({_cause(error)}):"
+            " look at kafka.bootstrap_servers and [kafka.properties]"
+        ) from None
+    wanted = {
+        "readings_topic": kafka.readings_topic,
+        "predictions_topic": kafka.predictions_topic,
+        "evolutions_topic": kafka.evolutions_topic,
+        "dead_letters_topic": kafka.dead_letters_topic,
+    }
+    return [
+        f"topic {topic!r} (kafka.{name}) does not exist: create it, or name another"
+        for name, topic in wanted.items()
+        if topic not in there
+    ]
+
+
+def _transaction_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noqa: ANN401
+    if kafka.delivery != "exactly-once":
+        return []
+    longest = _longest_transaction_ms(admin)
+    if longest is None or kafka.transaction_timeout_ms <= longest:
+        return []
+    return [
+        (
+            f"kafka.transaction_timeout_ms is {kafka.transaction_timeout_ms}, the brokers allow {longest}:"
+            " lower it, or raise the brokers' transaction.max.timeout.ms"
+        )
+    ]
+
+
+def _longest_transaction_ms(admin: Any) -> int | None:  # noqa: ANN401
+    """The brokers' limit; None where we may not ask (the job will be told at its first transaction)."""
+    resource_type = _java("common.config.ConfigResource").Type.BROKER
+    try:
+        node = admin.describeCluster().nodes().get().iterator().next()
+        resource = _java("common.config.ConfigResource")(resource_type, node.idString())
+        config = admin.describeConfigs([resource]).all().get().get(resource)
+        return int(config.get("transaction.max.timeout.ms").value())
+    except Exception:  # noqa: BLE001  most often the right to describe a cluster is missing
+        return None
+
+
+def _partition_problems(admin: Any, kafka: KafkaSettings, parallelism: int) -> list[str]:  # noqa: ANN401
+    described = admin.describeTopics([kafka.readings_topic]).allTopicNames().get()
+    count = int(described.get(kafka.readings_topic).partitions().size())
+    if count >= parallelism:
+        return []
+    return [
+        (
+            f"topic {kafka.readings_topic!r} has {count} partitions, fewer than job.parallelism {parallelism}:"
+            " add partitions, or lower the parallelism"
+        )
+    ]
+
+
+def _java(name: str) -> Any:  # noqa: ANN401
+    found = get_gateway().jvm
+    for part in f"{CLIENT}.{name}".split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _cause(error: Exception) -> str:
+    """The innermost message of a Java exception, without its stack."""
+    java = getattr(error, "java_exception", None)
+    if java is None:
+        return str(error)
+    while java.getCause() is not None:
+        java = java.getCause()
+    return str(java.toString())

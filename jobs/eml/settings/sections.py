@@ -1,0 +1,102 @@
+"""What there is to set, with the defaults: one frozen section for each part of the job.
+
+Made by `loading`, read by the part a section is named after. A field that `repr` leaves out holds a secret.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from eml.core import LearnerConfig
+
+ON_CLUSTER = "cluster"  # in place of the connector's path
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaSettings:
+    """Where records come from and where results go."""
+
+    bootstrap_servers: str = ""  # must be given
+    readings_topic: str = "readings"
+    predictions_topic: str = "predictions"
+    evolutions_topic: str = "evolutions"
+    dead_letters_topic: str = "dead-letters"
+    group_id: str = "eml"
+    start: Literal["earliest", "latest", "committed"] = "earliest"  # where a job without a checkpoint begins
+    delivery: Literal["exactly-once", "at-least-once"] = "exactly-once"
+    transactional_id_prefix: str = "eml"  # one per job and cluster: two jobs with the same one fence each other
+    transaction_timeout_ms: int = 900_000  # a stock broker's maximum
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False)  # any client property; may hold secrets
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrySettings:
+    """A schema registry with Confluent's API."""
+
+    url: str = ""  # must be given
+    username: str | None = None  # basic authentication, with password
+    password: str | None = field(default=None, repr=False)
+    bearer_token: str | None = field(default=None, repr=False)
+    ca_file: str | None = None  # to trust, beside the system's
+    certificate_file: str | None = None  # to show (mutual TLS), with key_file
+    key_file: str | None = None
+    timeout_ms: int = 2_000  # of one look-up
+    retry_ms: int = 200  # first wait after a failed look-up; doubles
+    longest_retry_ms: int = 10_000
+    cached_schemas: int = 1_000
+    unknown_ids: int = 10_000  # ids the registry does not know, remembered
+    unknown_id_ttl_ms: int = 60_000  # how long
+    lookups_per_second: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSettings:
+    """What a record's fields mean."""
+
+    key_field: str = "sensor_id"
+    event_id_field: str = "event_id"
+    event_time_field: str = "event_time"
+    label_field: str = "label"
+    non_finite: Literal["reject", "missing"] = "reject"  # NaN and infinities: dead letters, or missing values
+    max_features: int = 4_096
+    max_depth: int = 8  # of nested records
+    max_nodes: int = 10_000  # of a schema, with every named type written out
+    max_schema_bytes: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LearningSettings:
+    """When a key's learner learns; `learner` bounds and weighs it."""
+
+    window_records: int = 32  # labelled records per update
+    window_ms: int = 60_000  # or what came in this time, whichever is first; by the records' timestamps
+    late_records: int = 32  # of an older version in a row until it counts as rolled back
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JobSettings:
+    """How Flink runs the job."""
+
+    name: str = "eml"
+    parallelism: int = 1
+    max_parallelism: int = 128  # fixed for the life of a job's state
+    micro_batch_ms: int = 200  # records of a key that cross into Python together
+    checkpoint_interval_ms: int = 5_000  # under exactly-once also how long readers wait
+    checkpoint_dir: str = ""  # a URI all of the cluster can write; empty: as the cluster is set up
+    cached_learners: int = 1_000  # per task
+    state_ttl_ms: int = 2_592_000_000  # a key silent for this long is forgotten (30 days)
+    waiting_records: int = 10_000  # per key, for a schema the registry cannot be asked for
+    connector_jar: str = ""  # its path; ON_CLUSTER: in Flink's own class path; empty: resolved through Maven
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All sections."""
+
+    kafka: KafkaSettings = field(default_factory=KafkaSettings)
+    registry: RegistrySettings = field(default_factory=RegistrySettings)
+    record: RecordSettings = field(default_factory=RecordSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+    job: JobSettings = field(default_factory=JobSettings)

@@ -1,0 +1,44 @@
+"""The settings as TOML again, for logs: secrets are starred out.
+
+Called by `job` and the tools. What it writes can be loaded, but for the stars.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+
+from eml.settings.sections import Settings
+
+STARS = "***"
+# Ends of Kafka's properties that never hold a secret; of the others only the name is shown.
+HARMLESS = (".protocol", ".mechanism", ".location", ".type", ".algorithm", ".id", ".ms", ".bytes", ".records")
+
+
+def describe(settings: Settings) -> str:
+    """All settings as TOML, with *** for what is secret."""
+    lines = []
+    for section in fields(settings):
+        values = getattr(settings, section.name)
+        lines += ["", f"[{section.name}]"]
+        for field in fields(values):
+            value = getattr(values, field.name)
+            if value is not None:
+                lines.append(f"{field.name} = {_toml(_starred(value, secret=not field.repr))}")
+    return "\n".join(lines[1:]) + "\n"
+
+
+def _starred(value: object, *, secret: bool) -> object:
+    if isinstance(value, Mapping):
+        return {name: text if name.endswith(HARMLESS) else STARS for name, text in value.items()}
+    return STARS if secret else value
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_toml(name)} = {_toml(text)}" for name, text in value.items()) + "}"
+    if isinstance(value, str):
+        # JSON's escapes are TOML's, but for this one.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value)

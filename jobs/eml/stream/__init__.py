@@ -1,0 +1,1 @@
+"""What happens to one record between Kafka and the learner; knows no Flink."""

@@ -1,0 +1,81 @@
+"""The nouns of the stream: a record as it came, and what is said of it.
+
+Made and read by everything between Kafka's bytes and the learner; they carry values and decide nothing. The key
+stands outside, because every call is about one key. Times are milliseconds since 1970 UTC, as Kafka counts them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from eml.core.report import Evolution, Stage
+
+EVOLUTION = "evolution"  # the kind of event that exists today
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a record stands in Kafka."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """One record as it came."""
+
+    value: bytes | None
+    position: Position
+    headers: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What one prediction says; the fields of `schemas/prediction.avsc`."""
+
+    event_id: str | None
+    event_time: int | None
+    label: str | None
+    reason: str | None  # why there is no label
+    scores: Mapping[str, float]  # by class
+    margin: float | None
+    novelty: float | None
+    stage: Stage
+    schema_id: int
+    schema_version: int
+    model_revision: int
+    truth: str | None  # the label that came inside the record
+    late: bool  # of an older version than the key is on
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Evolved:
+    """What one event on the evolution topic says; the fields of `schemas/evolution.avsc`, the learner's in `report`."""
+
+    event_time: int | None
+    old_schema_id: int
+    old_version: int
+    old_subject: str
+    new_schema_id: int
+    new_version: int
+    new_subject: str
+    report: Evolution
+    stage: Stage  # before the switch
+    batches: int  # learnt so far
+    position: Position  # of the first record under the new schema
+    kind: str = EVOLUTION
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A record that cannot be used, and why."""
+
+    raw: Raw
+    reason: str  # a short stable word
+    error: str  # class name of the error
+    message: str
+    schema_id: int | None  # None where the record does not even name one
+    stage: str

@@ -1,0 +1,178 @@
+"""Requests to a schema registry: one session, its credentials, and what an answer's status means.
+
+Called by `registry` alone; knows addresses and statuses, not schemas. Answers are bounded in size and time, redirects
+are not followed (credentials would go with them), the environment is not read, and no message shows a secret.
+"""
+
+import json
+import ssl
+import time
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+from requests.auth import HTTPBasicAuth
+
+from eml.settings import RegistrySettings
+from eml.stream.errors import RegistryRefusedError
+
+PIECE = 65_536  # bytes read at once
+HEADERS = {
+    "Accept": "application/vnd.schemaregistry.v1+json, application/json",
+    "Accept-Encoding": "identity",  # a compressed answer could be of any size
+    "User-Agent": "eml",
+}
+
+
+class AnswerError(Exception):
+    """No usable answer: the registry is away or overloaded, or something else stands at its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the registry said."""
+
+    status: int
+    body: Any  # JSON, read; None where it was none
+    too_long: bool = False  # then there is no body
+
+    @property
+    def message(self) -> str:
+        """The registry's own words on an error."""
+        said = self.body.get("message") if isinstance(self.body, dict) else None
+        return f"{self.status}: {str(said)[:500]}" if said else str(self.status)
+
+
+class RegistryHttp:
+    """A registry's address, and how to ask there."""
+
+    def __init__(self, settings: RegistrySettings, longest_body: int) -> None:
+        self._timeout_s = settings.timeout_ms / 1000
+        self._longest_body = longest_body
+        self.url, user, password = _split_user(settings.url)
+        self._session = requests.Session()
+        self._session.trust_env = False  # a .netrc would replace our credentials
+        self._session.headers.update(HEADERS)
+        if settings.bearer_token:
+            self._session.headers["Authorization"] = f"Bearer {_checked_token(settings.bearer_token)}"
+        elif settings.username or user:
+            name, secret = (settings.username, settings.password) if settings.username else (user, password)
+            self._session.auth = HTTPBasicAuth((name or "").encode(), (secret or "").encode())
+        if self.url.startswith("https:"):
+            self._session.mount("https://", _TlsAdapter(_tls(settings)))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._session.close()
+
+    def ask(self, method: str, path: str, body: object = None) -> Answer:
+        """Send a request; AnswerError where no usable answer comes, RegistryRefusedError where none is given to us."""
+        deadline = time.monotonic() + self._timeout_s
+        try:
+            with self._session.request(
+                method, self.url + path, json=body, timeout=self._timeout_s, allow_redirects=False, stream=True
+            ) as response:
+                received = self._receive(response, deadline)
+        except (OSError, urllib3.exceptions.HTTPError) as error:  # requests' own errors are OSErrors, too
+            raise AnswerError(f"no answer: {_cause(error)}") from None  # the error itself may quote what was sent
+        return self._judged(response.status_code, received)
+
+    def _receive(self, response: requests.Response, deadline: float) -> bytes | None:
+        """The body, or None where it is too long. A server that drips it does not keep us beyond the deadline."""
+        received = bytearray()
+        while piece := response.raw.read1(PIECE, decode_content=False):
+            received += piece
+            if len(received) > self._longest_body:
+                return None
+            if time.monotonic() > deadline:
+                raise TimeoutError
+        return bytes(received)
+
+    def _judged(self, status: int, received: bytes | None) -> Answer:
+        """The answer, if it is one to look into."""
+        if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            raise RegistryRefusedError(
+                f"{self.url} refuses us ({status}): look at registry.username and registry.password, at "
+                "registry.bearer_token, or at registry.certificate_file and registry.key_file, and what they may do"
+            )
+        if 300 <= status < 400:
+            raise AnswerError(f"it sends us elsewhere ({status}): name the new address in registry.url")
+        if status >= 500 or status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS):
+            raise AnswerError(f"it answers {status}")
+        if received is None:
+            return Answer(status, None, too_long=True)
+        try:
+            return Answer(status, json.loads(received))
+        except (ValueError, RecursionError):
+            if status >= 400:
+                return Answer(status, None)
+            raise AnswerError(f"it answers {status} with something that is no JSON") from None
+
+
+class _TlsAdapter(HTTPAdapter):
+    """Connections under our own TLS context, beside what requests trusts."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        self._context = context
+        super().__init__()
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  as in the base class
+        super().init_poolmanager(*args, ssl_context=self._context, **kwargs)
+
+
+def _tls(settings: RegistrySettings) -> ssl.SSLContext:
+    """What we trust and what we show."""
+    context = ssl.create_default_context()
+    try:
+        if settings.ca_file:
+            context.load_verify_locations(settings.ca_file)
+        if settings.certificate_file:
+            # An empty password: OpenSSL would ask for one at the terminal.
+            context.load_cert_chain(settings.certificate_file, settings.key_file, password="")
+    except OSError as error:  # an SSLError is one
+        raise RegistryRefusedError(
+            "registry.ca_file, registry.certificate_file or registry.key_file cannot be used (they must be PEM files, "
+            f"without a password): {error}"
+        ) from None
+    return context
+
+
+def _split_user(url: str) -> tuple[str, str | None, str | None]:
+    """The address without what must not be shown, and the user and password that stood in it."""
+    try:
+        parts = urlsplit(url)
+        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+    except ValueError:
+        wrong = True
+    if wrong:  # and not shown: it may hold a password
+        raise RegistryRefusedError("registry.url must be http://host:port/path or https://host:port/path")
+    host = parts.netloc.rpartition("@")[2]
+    user, password = (unquote(part) if part else None for part in (parts.username, parts.password))
+    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")), user, password
+
+
+def _checked_token(token: str) -> str:
+    token = token.strip()  # files end in a line break
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise RegistryRefusedError("registry.bearer_token holds characters that no token has")
+    return token
+
+
+def _cause(error: Exception) -> str:
+    """Why there is no answer, in a few words that hold nothing of the request."""
+    if isinstance(error, requests.exceptions.SSLError):
+        return f"{_innermost(error)} (look at registry.ca_file, registry.certificate_file and registry.key_file)"
+    if isinstance(error, (TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError)):
+        return "it takes longer than registry.timeout_ms"
+    if isinstance(error, (requests.ConnectionError, urllib3.exceptions.HTTPError)):
+        return _innermost(error)
+    return type(error).__name__
+
+
+def _innermost(error: Exception) -> str:
+    inner = error.args[0] if error.args else error
+    return str(getattr(inner, "reason", inner))[:300]

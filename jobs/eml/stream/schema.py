@@ -1,0 +1,163 @@
+"""Writer schemas: which of a record's fields are features, and which are reserved.
+
+`registry` compiles a schema text here once, when it arrives; `fleet` decodes records with the result. Calls
+`avro_types`, which refuses hostile schemas, and makes the `decoder`. Knows no registry and no learner.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from eml.core.features import FeatureSpace
+from eml.settings import RecordSettings
+from eml.stream.avro_types import LONGEST_NAME, Field, Type, parse, shown, unsupported
+from eml.stream.decoder import Decoded, Decoder
+from eml.stream.plan import PER_MS, Leaf, Role
+
+__all__ = ["Decoded", "ReadingSchema", "compile_schema"]
+
+NUMERIC = ("int", "long", "float", "double", "boolean")
+OF_TIME = ("date", "time-", "timestamp-", "local-timestamp-")  # logical types of numbers that measure nothing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadingSchema:
+    """A writer schema, ready to decode what it wrote."""
+
+    id: int
+    subject: str  # empty where the registry names none
+    version: int  # in the subject; 0 without one
+    space: FeatureSpace
+    retiring: frozenset[str]  # features announced to vanish
+    ignored: tuple[str, ...]  # fields that are neither features nor reserved
+    decoder: Decoder = field(repr=False)
+
+    def decode(self, values: Sequence[bytes], start: int = 0) -> Decoded:
+        """Decode records whose payloads begin at byte `start` of `values`."""
+        return self.decoder.decode(values, start)
+
+
+def compile_schema(text: str, schema_id: int, subject: str, version: int, settings: RecordSettings) -> ReadingSchema:
+    """Check a writer schema and prepare the decoding of its records."""
+    fields = _Fields(settings)
+    fields.add(parse(text, settings), ("",))
+    if not fields.names:
+        raise unsupported("no field is a feature: a number or boolean, nullable or not")
+    return ReadingSchema(
+        schema_id,
+        subject,
+        version,
+        FeatureSpace(tuple(fields.names), fields.aliases),
+        frozenset(fields.retiring),
+        tuple(fields.ignored),
+        Decoder(fields.leaves, reject=settings.non_finite == "reject"),
+    )
+
+
+class _Fields:
+    """The leaves of a record, in the order of its bytes, and their names."""
+
+    def __init__(self, settings: RecordSettings) -> None:
+        self._settings = settings
+        self._roles = _roles(settings)
+        self._former = 0
+        self.leaves: list[Leaf] = []
+        self.names: list[str] = []
+        self.aliases: dict[str, tuple[str, ...]] = {}
+        self.retiring: list[str] = []
+        self.ignored: list[str] = []
+
+    def add(self, record: Type, prefixes: tuple[str, ...], *, retiring: bool = False) -> None:
+        """Add the fields of a record; its own names, present and former, are the `prefixes`."""
+        for member in record.fields:
+            role = self._roles.get(member.name) if prefixes == ("",) else None
+            if role is not None:
+                self.leaves.append(_reserved(member, role))
+                continue
+            names = self._names(member, prefixes)
+            retires = retiring or member.retiring
+            if member.type.kind == "record":
+                self.add(member.type, tuple(f"{name}." for name in names), retiring=retires)
+            else:
+                self._add_leaf(member.type, names, retiring=retires)
+
+    def _names(self, member: Field, prefixes: tuple[str, ...]) -> tuple[str, ...]:
+        """The dotted name of a field, and all its former ones."""
+        self._former += len(prefixes) * (1 + len(member.aliases)) - 1
+        if self._former > self._settings.max_nodes:  # nested aliases multiply
+            raise unsupported(f"more than {self._settings.max_nodes} former names (record.max_nodes)")
+        names = tuple(prefix + name for prefix in prefixes for name in (member.name, *member.aliases))
+        if max(map(len, names)) > LONGEST_NAME:
+            raise unsupported(f"the name {shown(names[0])} or a former one is longer than {LONGEST_NAME}")
+        return names
+
+    def _add_leaf(self, type_: Type, names: tuple[str, ...], *, retiring: bool) -> None:
+        name, former = names[0], tuple(dict.fromkeys(other for other in names[1:] if other != names[0]))
+        inner, null = _without_null(type_)
+        if not _is_feature(inner):
+            self.ignored.append(name)
+            self.leaves.append(Leaf("ignored", type_))
+            return
+        if len(self.names) == self._settings.max_features:
+            raise unsupported(f"more than {self._settings.max_features} features (record.max_features)")
+        self.names.append(name)
+        self.leaves.append(Leaf("feature", inner, null))
+        if former:
+            self.aliases[name] = former
+        if retiring:
+            self.retiring.append(name)
+
+
+def _without_null(type_: Type) -> tuple[Type, int | None]:
+    """The type beside null in a union of the two, and null's branch; else the type itself."""
+    kinds = [part.kind for part in type_.parts]
+    if type_.kind != "union" or len(kinds) != 2 or "null" not in kinds:
+        return type_, None
+    null = kinds.index("null")
+    return type_.parts[1 - null], null
+
+
+def _is_feature(type_: Type) -> bool:
+    return type_.kind in NUMERIC and not (type_.logical or "").startswith(OF_TIME)
+
+
+def _roles(settings: RecordSettings) -> Mapping[str, Role]:
+    return {
+        settings.key_field: "key",
+        settings.event_id_field: "event_id",
+        settings.event_time_field: "event_time",
+        settings.label_field: "label",
+    }
+
+
+USABLE: Mapping[Role, tuple[Callable[[Type], bool], str]] = {
+    "key": (lambda type_: type_.kind == "string", "a string"),
+    "event_id": (
+        lambda type_: type_.kind in ("string", "int", "long") or _is_uuid(type_),
+        "a string, an int, a long or a uuid",
+    ),
+    "event_time": (
+        lambda type_: type_.kind == "long" and type_.logical in PER_MS,
+        "a long with the logical type timestamp-millis (or -micros, -nanos)",
+    ),
+    "label": (
+        lambda type_: type_.kind in ("string", "int", "long", "boolean", "enum"),
+        "a string, an int, a long, a boolean or an enum",
+    ),
+}
+
+
+def _is_uuid(type_: Type) -> bool:
+    return type_.kind == "fixed" and type_.size == 16 and type_.logical == "uuid"
+
+
+def _reserved(member: Field, role: Role) -> Leaf:
+    """The leaf of a reserved field."""
+    inner, null = _without_null(member.type)
+    usable, wanted = USABLE[role]
+    if not usable(inner):
+        found = f"{inner.kind} ({inner.logical})" if inner.logical else inner.kind
+        raise unsupported(
+            f"the field {shown(member.name)} is reserved (record.{role}_field): make it {wanted}, nullable or not, "
+            f"instead of {found}, or name another field in the settings"
+        )
+    return Leaf(role, inner, null)

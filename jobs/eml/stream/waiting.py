@@ -1,0 +1,41 @@
+"""Records of a key that wait for a schema, as bytes: kept in state while the registry cannot be asked.
+
+Written and read by the operator; knows only `records`.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+
+from eml.stream.packing import pack, unpack
+from eml.stream.records import Position, Raw
+
+MAGIC = b"EMLQ"
+VERSION = 1
+
+
+def dump(records: Sequence[Raw]) -> bytes:
+    """Records as versioned plain bytes: a description of each, then their values."""
+    described = [
+        [
+            raw.position.topic,
+            raw.position.partition,
+            raw.position.offset,
+            raw.position.timestamp_ms,
+            None if raw.value is None else len(raw.value),
+            {name: b64encode(value).decode() for name, value in raw.headers.items()},
+        ]
+        for raw in records
+    ]
+    return pack(MAGIC, VERSION, described, b"".join(raw.value or b"" for raw in records))
+
+
+def load(data: bytes) -> list[Raw]:
+    """The records that were dumped."""
+    described, values = unpack(MAGIC, VERSION, data, "a key's waiting records")
+    start, records = 0, []
+    for topic, partition, offset, timestamp_ms, length, headers in described:
+        value = None if length is None else values[start : start + length]
+        start += length or 0
+        decoded = {name: b64decode(text) for name, text in headers.items()}
+        records.append(Raw(value, Position(topic, partition, offset, timestamp_ms), decoded))
+    return records

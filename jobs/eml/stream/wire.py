@@ -1,0 +1,33 @@
+"""The frame around every record: which schema wrote it, and where its Avro bytes begin.
+
+First stop of a record's value: `fleet` unframes it, asks the registry for the schema and hands the value on with the
+offset; `Encoder` frames what goes out. Confluent's wire format; knows nothing of schemas or Avro.
+"""
+
+import struct
+
+from eml.stream.errors import BadRecordError
+
+MAGIC = 0  # the only version of the frame there is
+HEADER = struct.Struct(">BI")  # magic, schema id
+HEADER_SIZE = HEADER.size  # 5: the payload begins here
+LARGEST_ID = 2**31 - 1  # ids are Java ints; a registry may answer a larger one with an error of its own
+
+
+def unframe(value: bytes | None) -> int:
+    """The id of the schema that wrote `value`; its payload begins at `HEADER_SIZE`."""
+    if value is None:
+        raise BadRecordError("no-value", "the record has no value (a tombstone)")
+    if len(value) < HEADER_SIZE:
+        raise BadRecordError("not-framed", f"{len(value)} bytes are too few for a frame")
+    magic, schema_id = HEADER.unpack_from(value)
+    if magic != MAGIC or schema_id > LARGEST_ID:
+        raise BadRecordError("not-framed", "the value does not begin with a zero byte and a schema id")
+    return int(schema_id)
+
+
+def frame(schema_id: int, payload: bytes) -> bytes:
+    """`payload` with the id of its schema in front."""
+    if not 0 <= schema_id <= LARGEST_ID:
+        raise ValueError(f"no schema id: {schema_id}")
+    return HEADER.pack(MAGIC, schema_id) + payload

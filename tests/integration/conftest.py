@@ -1,0 +1,19 @@
+"""What the integration tests share: one running stack for all of them."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from eml.local.stack import Stack, running
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[Stack]:
+    """A broker and a registry: started here, or those that EML_TEST_BROKER and EML_TEST_REGISTRY name.
+
+    All tests share them, so a test takes topics and subjects of its own, and starts again what it stops.
+    """
+    broker, registry = os.environ.get("EML_TEST_BROKER"), os.environ.get("EML_TEST_REGISTRY")
+    with running(bootstrap_servers=broker, registry_url=registry) as stack:
+        yield stack

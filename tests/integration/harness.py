@@ -1,0 +1,209 @@
+"""What the tests of the job share: topics of their own, records of the simulated fleet, and the job as a process."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
+
+import requests
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.consumer.fetcher import ConsumerRecord
+
+from eml.local.fleet import VERSIONS, Machine
+from eml.local.messages import ReadingWriter
+from eml.local.stack import Stack
+from eml.stream.outputs import schema_text
+from tests.integration.reference import Sample
+
+BEGIN_MS = 1000 * int(time.time()) - 3_600_000  # an hour ago: what is older than its retention the broker drops
+
+
+@dataclass(frozen=True)
+class Message:
+    """A record to send."""
+
+    key: bytes | None
+    value: bytes | None
+    timestamp_ms: int
+    headers: tuple[tuple[str, bytes], ...] = ()
+    sample: Sample | None = None  # what a good record says
+
+
+@dataclass(frozen=True)
+class Topics:
+    """The topics of one job."""
+
+    readings: str
+    predictions: str
+    evolutions: str
+    dead_letters: str
+
+    @classmethod
+    def new(cls, stack: Stack, partitions: int = 2, readings: str | None = None) -> "Topics":
+        """Fresh ones; `readings` shares the input of another job."""
+        name = uuid.uuid4().hex[:8]
+        topics = cls(readings or f"readings-{name}", f"predictions-{name}", f"evolutions-{name}", f"dead-{name}")
+        names = [topics.predictions, topics.evolutions, topics.dead_letters]
+        admin = KafkaAdminClient(bootstrap_servers=stack.bootstrap_servers)
+        admin.create_topics([NewTopic(t, partitions, 1) for t in (names if readings else [topics.readings, *names])])
+        admin.close()
+        return topics
+
+
+def register_versions(stack: Stack, readings: str) -> list[ReadingWriter]:
+    """Register the example fleet's three versions for a topic."""
+    return [ReadingWriter(version, register(stack, readings, version)) for version in (1, 2, 3)]
+
+
+def register(stack: Stack, readings: str, version: int) -> int:
+    answer = requests.post(
+        f"{stack.registry_url}/subjects/{readings}-value/versions",
+        json={"schema": schema_text(f"readings/v{version}")},
+        timeout=10,
+    )
+    answer.raise_for_status()
+    return int(answer.json()["id"])
+
+
+def readings_of(
+    key: str, writers: Sequence[ReadingWriter], counts: Sequence[int], seed: int, labelled: float = 0.6
+) -> list[Message]:
+    """A machine's records through all versions, one per second."""
+    machine = Machine(seed, labelled)
+    messages: list[Message] = []
+    for writer, space, count in zip(writers, VERSIONS, counts, strict=True):
+        for reading in machine.readings(space, count):
+            now = BEGIN_MS + 1000 * len(messages)
+            value = writer.write(key, f"{key}-{len(messages)}", now, reading)
+            sample = Sample(space, reading.values.tolist(), reading.state if reading.labelled else None, now)
+            messages.append(Message(key.encode(), value, now, sample=sample))
+    return messages
+
+
+def send(stack: Stack, topic: str, messages: Iterable[Message]) -> None:
+    """Send and wait until all are there."""
+    producer = KafkaProducer(bootstrap_servers=stack.bootstrap_servers, linger_ms=20, acks="all")
+    for message in messages:
+        producer.send(
+            topic,
+            key=message.key,
+            value=message.value,
+            timestamp_ms=message.timestamp_ms,
+            headers=list(message.headers),
+        )
+    producer.flush()
+    producer.close()
+
+
+def receive(job: "Job", topic: str, count: int, timeout_s: float = 90.0) -> list[ConsumerRecord]:
+    """What readers of committed records see: `count` records, and a moment more to see whether there are too many."""
+    consumer = KafkaConsumer(
+        topic,
+        bootstrap_servers=job.stack.bootstrap_servers,
+        auto_offset_reset="earliest",
+        isolation_level="read_committed",
+        enable_auto_commit=False,
+    )
+    records: list[ConsumerRecord] = []
+    end = time.monotonic() + timeout_s
+    try:
+        while time.monotonic() < end:
+            for piece in consumer.poll(timeout_ms=500).values():
+                records.extend(piece)
+            if len(records) >= count:
+                end = min(end, time.monotonic() + 1.0)
+            assert job.alive(), job.log()[-5000:]
+    finally:
+        consumer.close()
+    return records
+
+
+@dataclass
+class Job:
+    """`python -m eml.job` as its own process, with real Python workers."""
+
+    stack: Stack
+    topics: Topics
+    folder: Path
+    settings: dict[str, dict[str, object]] = field(default_factory=dict)
+    process: "subprocess.Popen[bytes] | None" = None
+
+    def start(self, *arguments: str) -> "Job":
+        file = self.folder / "eml.toml"
+        file.write_text(self.toml())
+        with (self.folder / "job.log").open("ab") as log:
+            self.process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-m", "eml.job", "--settings", str(file), *arguments],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env={**os.environ, "_python_worker_execution_mode": "process", "OMP_NUM_THREADS": "1"},
+            )
+        return self
+
+    def toml(self) -> str:
+        """The settings of this job, with the test's own on top."""
+        sections: dict[str, dict[str, object]] = {
+            "kafka": {
+                "bootstrap_servers": self.stack.bootstrap_servers,
+                "readings_topic": self.topics.readings,
+                "predictions_topic": self.topics.predictions,
+                "evolutions_topic": self.topics.evolutions,
+                "dead_letters_topic": self.topics.dead_letters,
+                "transactional_id_prefix": self.topics.predictions,
+                "group_id": self.topics.predictions,
+            },
+            "registry": {"url": self.stack.registry_url},
+            "job": {"checkpoint_interval_ms": 1000, "checkpoint_dir": (self.folder / "checkpoints").as_uri()},
+        }
+        for section, values in self.settings.items():
+            sections.setdefault(section, {}).update(values)
+        return "\n".join(
+            f"[{section}]\n" + "\n".join(f"{key} = {_toml(value)}" for key, value in values.items())
+            for section, values in sections.items()
+        )
+
+    def kill(self) -> None:
+        """-9 for the job and all it started."""
+        self._signal(signal.SIGKILL)
+
+    def stop(self) -> None:
+        self._signal(signal.SIGTERM)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self.process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+        self.process.wait(30)
+        self.process = None
+
+    def alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def log(self) -> str:
+        return (self.folder / "job.log").read_text(errors="replace")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def again(self, **settings: dict[str, object]) -> "Job":
+        """The same job with other settings."""
+        return replace(self, settings={**self.settings, **settings}, process=None)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f'"{value}"' if isinstance(value, str) else str(value)

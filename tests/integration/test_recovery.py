@@ -1,0 +1,144 @@
+"""What must not change what is predicted: a crash, bad records, a registry that is away."""
+
+import time
+from pathlib import Path
+
+import pytest
+import requests
+from kafka.consumer.fetcher import ConsumerRecord
+
+from eml.local.registry import Registry
+from eml.local.stack import Stack
+from eml.stream.outputs import read_prediction
+from eml.stream.wire import frame
+from tests.integration.harness import Job, Message, Topics, readings_of, receive, register_versions, send
+
+pytestmark = pytest.mark.slow
+OUTAGE_S = 30
+
+
+def by_place(records: list[ConsumerRecord]) -> dict[tuple[object, object], bytes]:
+    """Predictions by the place of their reading; fails where one came twice."""
+    found: dict[tuple[object, object], bytes] = {}
+    for record in records:
+        fields = read_prediction(record.value)
+        place = fields["source_partition"], fields["source_offset"]
+        assert place not in found, f"twice: {place}"
+        found[place] = record.value
+    return found
+
+
+def test_a_job_killed_in_the_middle_of_an_evolution_goes_on_as_if_nothing_had_been(stack: Stack, tmp_path: Path):
+    topics = Topics.new(stack)
+    writers = register_versions(stack, topics.readings)
+    streams = [readings_of(f"pump-{seed}", writers, (150, 100, 50), seed) for seed in range(6)]
+    in_order = [message for together in zip(*streams, strict=True) for message in together]
+    old, inheriting = 6 * 140, 6 * 190  # before version 2 begins, and 40 records into it
+    with Job(stack, topics, tmp_path).start() as job:
+        send(stack, topics.readings, in_order[:old])
+        receive(job, topics.predictions, old)
+        send(stack, topics.readings, in_order[old:inheriting])
+        time.sleep(1.5)  # some of it is in a checkpoint, some is only in memory and in open transactions
+        job.kill()
+        send(stack, topics.readings, in_order[inheriting:])
+        job.start("--restore", "latest")
+        broken = by_place(receive(job, topics.predictions, len(in_order)))
+    assert len(broken) == len(in_order)
+    again = Topics.new(stack, readings=topics.readings)
+    with Job(stack, again, _folder(tmp_path, "unbroken")).start() as job:
+        assert broken == by_place(receive(job, again.predictions, len(in_order)))
+
+
+def test_bad_records_are_dead_letters_and_their_neighbours_do_not_notice(stack: Stack, tmp_path: Path):
+    topics = Topics.new(stack, partitions=1)
+    writers = register_versions(stack, topics.readings)
+    good = readings_of("pump", writers, (60, 40, 0), seed=3)
+    mixed, bad = good[:30], _bad_records(stack, topics, good[0])
+    for number, message in enumerate(bad):
+        mixed += [message, good[30 + number]]
+    mixed += good[30 + len(bad) :]
+    send(stack, topics.readings, mixed)
+    with Job(stack, topics, tmp_path).start() as job:
+        predicted = receive(job, topics.predictions, len(good))
+        letters = receive(job, topics.dead_letters, len(bad), 30)
+    headers = [dict(letter.headers) for letter in letters]
+    places = {
+        int(h["__connect.errors.offset"]): (letter.key, letter.value)
+        for h, letter in zip(headers, letters, strict=True)
+    }
+    assert places == {30 + 2 * n: (message.key, message.value) for n, message in enumerate(bad)}, (
+        "the bytes as they came"
+    )
+    assert len(letters) == len(bad)
+    assert [h["eml.errors.reason"] for h in headers] == [h["wanted"] for h in headers], "each for its own reason"
+    assert {h["__connect.errors.topic"] for h in headers} == {topics.readings.encode()}
+    clean = Topics.new(stack, partitions=1)
+    send(stack, clean.readings, good)
+    with Job(stack, clean, _folder(tmp_path, "clean")).start() as job:
+        assert _said(predicted) == _said(receive(job, clean.predictions, len(good)))
+
+
+def _bad_records(stack: Stack, topics: Topics, good: Message) -> list[Message]:
+    """One of each kind, with the reason it should be given in a header."""
+    value = good.value or b""
+    contents = [
+        ("not-framed", b"hello"),
+        ("unknown-schema", frame(2_000_000_000, b"abc")),
+        ("truncated", value[:-3]),
+        ("trailing-bytes", value + b"\0"),
+        ("not-finite", value[:-8] + b"\0\0\0\0\0\0\xf8\x7f"),
+        ("unsupported-schema", frame(_register_text(stack, topics), b"\x04no")),
+        ("no-value", None),
+    ]
+    bad = [Message(good.key, content, good.timestamp_ms, (("wanted", why.encode()),)) for why, content in contents]
+    no_key = (("wanted", b"no-key"),)
+    return [*bad, Message(None, value, good.timestamp_ms, no_key), Message(b"\xff", value, good.timestamp_ms, no_key)]
+
+
+def _register_text(stack: Stack, topics: Topics) -> int:
+    """A schema with nothing to measure: its only field is of the wrong type."""
+    schema = '{"type": "record", "name": "Note", "fields": [{"name": "text", "type": "string"}]}'
+    subject = f"{stack.registry_url}/subjects/{topics.readings}-notes/versions"
+    return int(requests.post(subject, json={"schema": schema}, timeout=10).json()["id"])
+
+
+def _said(records: list[ConsumerRecord]) -> list[list[object]]:
+    """All of the predictions that does not name a place in the topic."""
+    return [[read_prediction(r.value)[name] for name in ("label", "scores", "model_revision")] for r in records]
+
+
+def test_while_the_registry_is_away_known_schemas_flow_and_new_ones_wait(stack: Stack, tmp_path: Path):
+    registry = Registry(_folder(tmp_path, "registry"), stack.bootstrap_servers)
+    registry.start()
+    try:
+        _outage(Stack(tmp_path, stack.bootstrap_servers, registry.url), registry, tmp_path)
+    finally:
+        registry.stop()
+
+
+def _outage(stack: Stack, registry: Registry, folder: Path) -> None:
+    topics = Topics.new(stack)
+    writers = register_versions(stack, topics.readings)
+    upgraded = readings_of("upgraded", writers, (50, 30, 20), seed=1)
+    steady = readings_of("steady", writers, (80, 0, 0), seed=2)
+    with Job(stack, topics, folder).start() as job:
+        send(stack, topics.readings, upgraded[:50] + steady[:50])
+        receive(job, topics.predictions, 100)
+        registry.stop()
+        end = time.monotonic() + OUTAGE_S
+        send(stack, topics.readings, upgraded[50:] + steady[50:])
+        seen = receive(job, topics.predictions, 130)
+        time.sleep(max(0.0, end - time.monotonic()))
+        assert len(seen) == 130, "the known schema flows on, the new one waits"
+        registry.start()
+        seen = receive(job, topics.predictions, 180)
+        assert len(by_place(seen)) == 180
+        assert not receive(job, topics.dead_letters, 1, 3), "nothing is dead for it"
+        order = [read_prediction(r.value)["event_id"] for r in seen if r.key == b"upgraded"]
+        assert order == [f"upgraded-{number}" for number in range(100)]
+
+
+def _folder(parent: Path, name: str) -> Path:
+    folder = parent / name
+    folder.mkdir()
+    return folder

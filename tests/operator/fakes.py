@@ -1,0 +1,84 @@
+"""Flink's side of an operator, in memory: state by key that counts its traffic, timers, counters."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+
+class FakeState:
+    """A value or a list per key; what was written is all that is kept."""
+
+    def __init__(self, runtime: "FakeRuntime", name: str) -> None:
+        self._runtime, self._name = runtime, name
+        self._kept: dict[str, Any] = {}
+
+    def value(self) -> Any:
+        self._runtime.traffic[f"read {self._name}"] += 1
+        return self._kept.get(self._runtime.key)
+
+    def update(self, value: bytes) -> None:
+        self._runtime.traffic[f"write {self._name}"] += 1
+        self._kept[self._runtime.key] = value
+
+    def get(self) -> Iterator[bytes]:
+        self._runtime.traffic[f"read {self._name}"] += 1
+        return iter(list(self._kept.get(self._runtime.key, ())))
+
+    def add(self, value: bytes) -> None:
+        self._runtime.traffic[f"write {self._name}"] += 1
+        self._kept.setdefault(self._runtime.key, []).append(value)
+
+    def clear(self) -> None:
+        self._kept.pop(self._runtime.key, None)
+
+
+class FakeCounter:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def inc(self, n: int = 1) -> None:
+        self.count += n
+
+
+class FakeRuntime:
+    """Runtime context, keyed context, timer service and metrics group in one."""
+
+    def __init__(self) -> None:
+        self.key = ""
+        self.now = 0
+        self.states: dict[str, FakeState] = {}
+        self.timers: set[tuple[int, str]] = set()
+        self.counters: dict[str, FakeCounter] = {}
+        self.traffic: Counter[str] = Counter()
+
+    # what an operator asks of its runtime context
+    def get_state(self, descriptor: Any) -> FakeState:
+        return self.states.setdefault(descriptor.name, FakeState(self, descriptor.name))
+
+    get_list_state = get_state
+
+    def get_metrics_group(self) -> "FakeRuntime":
+        return self
+
+    def counter(self, name: str) -> FakeCounter:
+        return self.counters.setdefault(name, FakeCounter())
+
+    # what it asks of the context of a record
+    def get_current_key(self) -> str:
+        return self.key
+
+    def timer_service(self) -> "FakeRuntime":
+        return self
+
+    def current_processing_time(self) -> int:
+        return self.now
+
+    def register_processing_time_timer(self, at: int) -> None:
+        self.timers.add((at, self.key))
+
+    # what tests do
+    def due(self) -> list[str]:
+        """Keys whose timers are due, which are forgotten."""
+        ripe = sorted(timer for timer in self.timers if timer[0] <= self.now)
+        self.timers -= set(ripe)
+        return [key for _, key in ripe]

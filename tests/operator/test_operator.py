@@ -1,0 +1,204 @@
+"""The operator against a fake runtime: what it reads, writes, yields and waits for. No JVM."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from pyflink.common import Row
+
+from eml.core import LearnerConfig
+from eml.flink.operator import EvolvingOperator
+from eml.settings import JobSettings, KafkaSettings, RegistrySettings, Settings
+from eml.stream.errors import RegistryRefusedError, RegistryUnavailableError
+from eml.stream.outputs import read_evolution, read_prediction
+from eml.stream.records import Raw
+from eml.stream.schema import ReadingSchema
+from tests.operator.fakes import FakeRuntime
+from tests.unit.stream.test_fleet import look_up, records
+
+SETTINGS = Settings(
+    kafka=KafkaSettings(readings_topic="readings"),
+    registry=RegistrySettings(url="http://127.0.0.1:9"),  # never asked
+    learner=LearnerConfig(memory_size=128, rank=8, warm_up=32),
+)
+
+
+class Registry:
+    """The registry's place in the operator: it can be down."""
+
+    def __init__(self) -> None:
+        self.down: set[int] = set()
+        self.refuses = False
+
+    def reading_schema(self, schema_id: int) -> ReadingSchema:
+        if self.refuses:
+            raise RegistryRefusedError("401")
+        if schema_id in self.down:
+            raise RegistryUnavailableError("down", 500)
+        return look_up(schema_id)
+
+
+class Task:
+    """An operator in a fake runtime."""
+
+    def __init__(self, settings: Settings = SETTINGS, runtime: FakeRuntime | None = None) -> None:
+        self.runtime = runtime or FakeRuntime()
+        self.registry = Registry()
+        self.operator = EvolvingOperator(settings, 1, 2)
+        self.operator.open(self.runtime)
+        self.operator._registry = self.registry  # type: ignore[assignment]
+
+    def send(self, key: str, raws: Iterable[Raw]) -> list[Row]:
+        self.runtime.key = key
+        rows = [
+            Row(raw.position.partition, raw.position.offset, raw.position.timestamp_ms, raw.value, raw.headers)
+            for raw in raws
+        ]
+        return list(self.operator.process_element(rows, self.runtime))
+
+    def pass_time(self, ms: int) -> list[Row]:
+        self.runtime.now += ms
+        return [row for key in self.runtime.due() for row in self._fire(key)]
+
+    def _fire(self, key: str) -> Iterator[Row]:
+        self.runtime.key = key
+        yield from self.operator.on_timer(self.runtime.now, self.runtime)
+
+
+def predictions(rows: Sequence[Row]) -> list[bytes]:
+    return [value for row in rows for value in row["predictions"]]
+
+
+def in_pieces(raws: Sequence[Raw], size: int) -> Iterator[Sequence[Raw]]:
+    return (raws[start : start + size] for start in range(0, len(raws), size))
+
+
+STREAM = [1] * 60 + [2] * 60
+
+
+def test_a_row_holds_what_a_micro_batch_became():
+    task = Task()
+    (row,) = task.send("pump", [*records(STREAM), replace(records([1])[0], value=b"junk", headers={"h": b"1"})])
+    assert row["kafka_key"] == b"pump"
+    assert [read_prediction(value)["source_offset"] for value in row["predictions"]] == list(range(120))
+    assert [read_evolution(value)["new_version"] for value in row["evolutions"]] == [2]
+    ((content, headers),) = row["dead_letters"]
+    assert content == b"junk"
+    assert headers["eml.errors.reason"] == b"not-framed"
+    assert headers["h"] == b"1"
+    assert {name: counter.count for name, counter in task.runtime.counters.items()} == {
+        "predictions": 120,
+        "evolutions": 1,
+        "dead_letters": 1,
+        "updates": 1,
+        "waits": 0,
+    }
+
+
+def test_a_learner_is_read_once_and_written_only_when_it_changed():
+    task = Task()
+    for piece in in_pieces(records([1] * 100, labelled=0.0), 5):
+        task.send("pump", piece)
+    assert task.runtime.traffic["read model"] == 1
+    assert task.runtime.traffic["write model"] == 1, "its first record made the model"
+    assert task.runtime.traffic["write window"] == 0
+    for piece in in_pieces(records([1] * 64, labelled=1.0), 4):
+        task.send("pump", piece)
+    assert task.runtime.traffic["read model"] == 1
+    assert task.runtime.traffic["write model"] == 1 + 4, "windows of 8, 8, 16 and 32"
+
+
+def test_a_new_task_goes_on_from_the_state_alone():
+    raws = records(STREAM)
+    unbroken = predictions(Task().send("pump", raws))
+    task, broken = Task(), []
+    for piece in in_pieces(raws, 7):
+        broken += predictions(task.send("pump", piece))
+        task = Task(runtime=task.runtime)  # as after a crash: nothing but Flink's state is left
+    assert broken == unbroken
+
+
+def test_a_small_cache_changes_nothing_but_the_traffic():
+    small = replace(SETTINGS, job=JobSettings(cached_learners=2))
+    streams = {f"pump-{i}": records(STREAM, seed=i) for i in range(5)}
+    expected = {key: predictions(Task().send(key, raws)) for key, raws in streams.items()}
+    task = Task(small)
+    said: dict[str, list[bytes]] = {key: [] for key in streams}
+    for pieces in zip(*(in_pieces(raws, 30) for raws in streams.values()), strict=True):
+        for key, piece in zip(streams, pieces, strict=True):
+            said[key] += predictions(task.send(key, piece))
+    assert said == expected
+    assert len(task.operator._cache) == 2
+    assert task.runtime.traffic["read model"] == 20
+
+
+def test_records_of_a_schema_that_cannot_be_had_wait_in_state_and_others_flow():
+    raws = records(STREAM)
+    unbroken = predictions(Task().send("pump", raws))
+    task = Task()
+    task.registry.down = {20}
+    said = predictions(task.send("pump", raws[:70]))
+    assert len(said) == 60
+    assert not task.send("pump", raws[70:100]), "what is behind waits, too"
+    assert predictions(task.send("other", records([1] * 10))), "another key flows on"
+    assert not task.pass_time(600)
+    survivor = Task(runtime=task.runtime)  # a crash meanwhile loses nothing
+    survivor.registry.down = {20}
+    assert not survivor.pass_time(600)
+    survivor.registry.down = set()
+    said += predictions(survivor.pass_time(600))
+    said += predictions(survivor.send("pump", raws[100:]))
+    assert said == unbroken
+    assert not survivor.runtime.timers
+
+
+def test_too_many_waiting_records_stop_the_task_rather_than_being_lost():
+    task = Task(replace(SETTINGS, job=JobSettings(waiting_records=50)))
+    task.registry.down = {10}
+    raws = records([1] * 60)
+    for piece in in_pieces(raws[:50], 10):
+        task.send("pump", piece)
+    with pytest.raises(RegistryUnavailableError, match=r"job\.waiting_records"):
+        task.send("pump", raws[50:])
+
+
+def test_refused_credentials_stop_the_task():
+    task = Task()
+    task.registry.refuses = True
+    with pytest.raises(RegistryRefusedError):
+        task.send("pump", records([1]))
+
+
+@pytest.mark.parametrize("key", ["", b"\xff\xfe".decode("latin-1")])
+def test_a_record_without_a_usable_key_is_a_dead_letter(key):
+    (row,) = Task().send(key, records([1] * 2))
+    assert [headers["eml.errors.reason"] for _, headers in row["dead_letters"]] == [b"no-key"] * 2
+    assert row["kafka_key"] == (key.encode("latin-1") or None)
+    assert not row["predictions"]
+
+
+def test_a_key_with_letters_beyond_ascii_keeps_its_name_and_bytes():
+    (row,) = Task().send("Pümpe".encode().decode("latin-1"), records([1]))
+    assert row["kafka_key"] == "Pümpe".encode()
+    assert read_prediction(row["predictions"][0])["key"] == "Pümpe"
+
+
+def test_an_idle_but_living_key_renews_its_state_and_a_silent_one_is_forgotten(monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr("eml.flink.operator.time.time", lambda: now)
+    task = Task(replace(SETTINGS, job=JobSettings(state_ttl_ms=100_000)))
+    raws = records([1] * 60)
+    task.send("pump", raws[:40])
+    written = task.runtime.traffic["write model"]
+    unlabelled = records([1] * 3, labelled=0.0)
+    now += 30.0
+    task.send("pump", unlabelled[:1])
+    assert task.runtime.traffic["write model"] == written + 1, "its time to live counts from the last write"
+    now += 10.0
+    task.send("pump", unlabelled[1:2])
+    assert task.runtime.traffic["write model"] == written + 1
+    now += 101.0
+    for state in task.runtime.states.values():
+        state._kept.clear()  # what Flink does to it by then
+    (row,) = task.send("pump", unlabelled[2:])
+    assert read_prediction(row["predictions"][0])["label"] is None

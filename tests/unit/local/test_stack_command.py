@@ -1,0 +1,70 @@
+"""`eml local` where no stack runs: what it says and how it exits."""
+
+import subprocess
+import sys
+
+import pytest
+
+from eml import cli
+from eml.local import broker, state
+from eml.local.state import ProcessId, State
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch, tmp_path):
+    monkeypatch.setenv("EML_CACHE", str(tmp_path))
+    monkeypatch.setattr(broker, "ANSWER_TIMEOUT_S", 0.3)
+
+
+def test_status_of_nothing_is_1_and_says_how_to_start(capsys):
+    assert cli.main(["local", "status"]) == 1
+    assert "eml local up" in capsys.readouterr().out
+
+
+def test_down_of_nothing_is_no_error(capsys):
+    assert cli.main(["local", "down"]) == 0
+    assert "Nothing runs" in capsys.readouterr().out
+
+
+def test_a_state_of_processes_long_gone_counts_as_nothing(tmp_path, capsys):
+    gone = ProcessId(2**22, "1")
+    state.write(tmp_path, State("127.0.0.1:1", "http://127.0.0.1:1", (), gone, (gone,)))
+    assert cli.main(["local", "status", "--folder", str(tmp_path)]) == 1
+    assert cli.main(["local", "down", "--folder", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("Nothing runs") == 2
+    assert not (tmp_path / state.FILE).exists()
+
+
+def test_status_of_a_keeper_whose_parts_do_not_answer_is_1(tmp_path, capsys):
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as keeper:
+        known = State("127.0.0.1:1", "http://127.0.0.1:1", ("broker.log",), state.process_id(keeper.pid), ())
+        state.write(tmp_path, known)
+        assert cli.main(["local", "status", "--folder", str(tmp_path)]) == 1
+        assert cli.main(["local", "up", "--folder", str(tmp_path)]) == 1
+        out = capsys.readouterr().out
+        assert out.count("broker    UNHEALTHY  127.0.0.1:1") == 2
+        assert "runs already" in out
+        assert "export" not in out
+        keeper.kill()
+
+
+def test_an_error_is_printed_without_a_traceback(tmp_path, capsys):
+    (tmp_path / state.FILE).write_text("{")
+    assert cli.main(["local", "down", "--folder", str(tmp_path)]) == 1
+    err = capsys.readouterr().err
+    assert "is damaged" in err
+    assert "Traceback" not in err
+
+
+def test_up_with_a_registry_that_is_not_there_says_so(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("eml.local.jars.folder_of", lambda _: tmp_path)  # as if the jars were there
+    url = "http://127.0.0.1:1"
+    assert cli.main(["local", "up", "--folder", str(tmp_path / "stack"), "--registry", url]) == 1
+    assert capsys.readouterr().err == f"No registry answers at {url}/subjects. Start it, or leave the URL out.\n"
+
+
+def test_local_alone_asks_for_a_command(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["local"])
+    assert stop.value.code == 2
+    assert "COMMAND" in capsys.readouterr().err

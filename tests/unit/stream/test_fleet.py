@@ -1,0 +1,234 @@
+"""One key's records: predictions, windows, evolutions, stragglers, state; the same for every cut of the stream."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eml.core import LearnerConfig, SnapshotDamagedError, SnapshotVersionError
+from eml.local.fleet import VERSIONS, Machine
+from eml.local.messages import ReadingWriter
+from eml.settings import LearningSettings, RecordSettings, Settings
+from eml.stream.errors import BadSchemaError, RegistryUnavailableError
+from eml.stream.fleet import KeyModel, Results
+from eml.stream.outputs import schema_text
+from eml.stream.records import Position, Raw
+from eml.stream.schema import ReadingSchema, compile_schema
+from eml.stream.wire import frame
+
+SCHEMAS = {
+    10 * version: compile_schema(
+        schema_text(f"readings/v{version}"), 10 * version, "readings-value", version, RecordSettings()
+    )
+    for version in (1, 2, 3)
+}
+SETTINGS = Settings(learner=LearnerConfig(memory_size=128, rank=8, warm_up=32))
+
+
+def look_up(schema_id: int) -> ReadingSchema:
+    if schema_id not in SCHEMAS:
+        raise BadSchemaError("unknown-schema", f"no schema {schema_id}")
+    return SCHEMAS[schema_id]
+
+
+def records(versions: Iterable[int], seed: int = 0, labelled: float = 0.6, step_ms: int = 1000) -> list[Raw]:
+    """One record per entry of `versions`."""
+    machine = Machine(seed, labelled)
+    writers = {version: ReadingWriter(version, 10 * version) for version in (1, 2, 3)}
+    raws = []
+    for number, version in enumerate(versions):
+        (reading,) = machine.readings(VERSIONS[version - 1], 1)
+        value = writers[version].write("pump", f"event-{number}", step_ms * number, reading)
+        raws.append(Raw(value, Position("readings", 0, number, step_ms * number), {}))
+    return raws
+
+
+def run(raws: Sequence[Raw], settings: Settings = SETTINGS, cut: int | None = None, *, reload: bool = False) -> Results:
+    """Step through the records in micro-batches of `cut`, through bytes and back between them where asked."""
+    model, together = KeyModel("pump", settings), Results()
+    for start in range(0, len(raws), cut or len(raws)):
+        results = model.step(raws[start : start + (cut or len(raws))], look_up)
+        together.predictions += results.predictions
+        together.evolutions += results.evolutions
+        together.dead_letters += results.dead_letters
+        if reload and model.exists:
+            model = KeyModel.load("pump", settings, model.dump(), model.dump_window())
+    return together
+
+
+STREAM = [1] * 60 + [2] * 50 + [3] * 40 + [2] * 3 + [3] * 20
+
+
+@pytest.mark.parametrize("cut", [1, 7, 64])
+@pytest.mark.parametrize("reload", [False, True])
+def test_results_depend_neither_on_the_cut_nor_on_reloads(cut, reload):
+    raws = records(STREAM)
+    assert run(raws, cut=cut, reload=reload) == run(raws)
+
+
+def test_every_record_is_answered_once_and_in_order():
+    results = run(records(STREAM), cut=9)
+    assert [scored.position.offset for scored in results.predictions] == list(range(len(STREAM)))
+    assert not results.dead_letters
+
+
+def test_before_the_first_labels_there_is_a_reason_instead():
+    results = run(records([1] * 30, labelled=0.0))
+    assert all(scored.label is None and scored.reason and not scored.scores for scored in results.predictions)
+    assert all(scored.margin is None and scored.novelty is None for scored in results.predictions)
+
+
+def test_a_prediction_knows_nothing_of_its_own_label():
+    raws = records([1] * 80)
+    unlabelled = records([1] * 80)
+    last = records([1] * 80, labelled=0.0)[-1]
+    assert run([*raws[:-1], last]).predictions[-1].scores == run(unlabelled).predictions[-1].scores
+
+
+def test_scores_add_up_and_the_label_is_the_best():
+    for scored in run(records(STREAM)).predictions[40:]:
+        assert sum(scored.scores.values()) == pytest.approx(1.0)
+        assert scored.label == max(scored.scores, key=lambda label: scored.scores[label])
+
+
+def test_a_window_closes_by_count():
+    revisions = [s.model_revision for s in run(records([1] * 100, labelled=1.0)).predictions]
+    changes = [i for i in range(1, 100) if revisions[i] != revisions[i - 1]]
+    assert changes == [8, 16, 32, 64, 96]  # small windows for a new space, then full ones
+
+
+def test_a_window_closes_by_the_records_time():
+    settings = replace(SETTINGS, learning=LearningSettings(window_ms=5_000))
+    revisions = [s.model_revision for s in run(records([1] * 16, labelled=1.0), settings).predictions]
+    assert [i for i in range(1, 16) if revisions[i] != revisions[i - 1]] == [5, 10, 15]
+
+
+def test_a_new_version_is_an_evolution_at_its_first_record():
+    results = run(records([1] * 60 + [2] * 40))
+    (event,) = results.evolutions
+    assert (event.old_schema_id, event.new_schema_id) == (10, 20)
+    assert (event.old_version, event.new_version) == (1, 2)
+    assert event.position.offset == 60
+    assert event.report.change.vanished == ("oil_pressure",)
+    assert event.report.change.augmented == ("acoustic",)
+    assert results.predictions[60].label is not None, "it keeps predicting"
+    assert results.predictions[60].stage == "inheriting"
+
+
+def test_pending_labels_are_learnt_before_the_space_changes():
+    results = run(records([1] * 20 + [2] * 5, labelled=1.0))
+    assert results.evolutions[0].batches == 3  # 8, 8, and the four that were pending
+
+
+def test_stragglers_are_answered_without_going_back():
+    results = run(records([1] * 60 + [2] * 40 + [1, 2, 1, 1, 2]))
+    assert len(results.evolutions) == 1
+    assert [scored.late for scored in results.predictions[100:]] == [True, False, True, True, False]
+    assert [scored.schema_version for scored in results.predictions[100:]] == [1, 2, 1, 1, 2]
+    assert all(scored.label is not None for scored in results.predictions[100:])
+
+
+def test_a_first_record_of_an_older_version_is_a_straggler_too():
+    results = run(records([2] * 60 + [1] * 3))
+    assert not results.evolutions
+    assert all(scored.late for scored in results.predictions[60:])
+
+
+def test_a_rollback_is_an_evolution_back_once_it_lasts():
+    results = run(records([2] * 60 + [3] * 60 + [2] * 40))
+    back = results.evolutions[-1]
+    assert (back.old_version, back.new_version) == (3, 2)
+    assert back.position.offset == 120 + 31
+    assert back.report.change.renamed == {"vibration_x": "vibration_radial"}, "an alias reads both ways"
+    assert set(back.report.returned) == {"vibration_y", "current"}
+
+
+def test_a_schema_with_the_same_features_is_no_evolution():
+    same = replace(SCHEMAS[10], id=11, version=2)
+    raws = records([1] * 40)
+    again = [Raw(frame(11, raw.value[5:]), raw.position, {}) for raw in raws[20:] if raw.value]
+    model = KeyModel("pump", SETTINGS)
+    results = model.step([*raws[:20], *again], lambda i: same if i == 11 else SCHEMAS[i])
+    assert not results.evolutions
+    assert results.predictions[-1].schema_id == 11
+    plain = run(raws)
+    assert [s.scores for s in results.predictions] == [s.scores for s in plain.predictions]
+
+
+def test_bad_records_do_not_touch_their_neighbours():
+    raws = records([1] * 60)
+    bad = [
+        Raw(None, Position("readings", 0, 1000, 0), {}),
+        Raw(b"hello", Position("readings", 0, 1001, 0), {}),
+        Raw(frame(99, b"abc"), Position("readings", 0, 1002, 0), {}),
+        Raw((raws[0].value or b"")[:-3], Position("readings", 0, 1003, 0), {}),
+        Raw((raws[0].value or b"") + b"\0", Position("readings", 0, 1004, 0), {}),
+    ]
+    mixed = [*raws[:10], *bad[:2], *raws[10:33], *bad[2:], *raws[33:]]
+    results = run(mixed, cut=11)
+    assert results.predictions == run(raws).predictions
+    assert sorted((d.raw.position.offset, d.reason) for d in results.dead_letters) == [
+        (1000, "no-value"),
+        (1001, "not-framed"),
+        (1002, "unknown-schema"),
+        (1003, "truncated"),
+        (1004, "trailing-bytes"),
+    ]
+    assert {d.schema_id for d in results.dead_letters} == {None, 99, 10}
+
+
+def test_a_schema_that_cannot_be_had_makes_the_rest_wait():
+    raws = records([1] * 10 + [2] * 3 + [1] * 2)
+
+    def down(schema_id: int) -> ReadingSchema:
+        if schema_id == 20:
+            raise RegistryUnavailableError("down", 700)
+        return SCHEMAS[schema_id]
+
+    model = KeyModel("pump", SETTINGS)
+    results = model.step(raws, down)
+    assert len(results.predictions) == 10
+    assert results.waiting == raws[10:], "order is kept: what is behind waits, too"
+    assert results.retry_after_ms == 700
+    later = model.step(results.waiting, look_up)
+    assert results.predictions + later.predictions == run(raws).predictions
+    assert not later.waiting
+
+
+def test_only_what_changed_is_marked_for_writing():
+    model = KeyModel("pump", SETTINGS)
+    raws = records([1] * 40, labelled=0.0)
+    model.step(raws[:10], look_up)
+    assert model.changed, "the first record makes the model"
+    model.dump()
+    model.step(raws[10:20], look_up)
+    assert not model.changed
+    assert not model.window_changed
+    model.step(records([1], labelled=1.0), look_up)
+    assert not model.changed
+    assert model.window_changed
+
+
+def test_damaged_or_foreign_state_is_refused():
+    model = KeyModel("pump", SETTINGS)
+    model.step(records([1] * 40), look_up)
+    kept, window = model.dump(), model.dump_window()
+    for broken in (b"", kept[:7], b"X" + kept[1:], kept[:40]):
+        with pytest.raises(SnapshotDamagedError):
+            KeyModel.load("pump", SETTINGS, broken, window)
+    for broken in (b"", window[:-1], b"X" + window[1:]):
+        with pytest.raises(SnapshotDamagedError):
+            KeyModel.load("pump", SETTINGS, kept, broken)
+    with pytest.raises(SnapshotVersionError):
+        KeyModel.load("pump", SETTINGS, kept[:4] + b"\x09\x00" + kept[6:], window)
+    with pytest.raises(SnapshotVersionError):
+        KeyModel.load("pump", SETTINGS, kept, window[:4] + b"\x09\x00" + window[6:])
+
+
+def test_late_values_land_in_the_columns_of_their_names():
+    model = KeyModel("pump", SETTINGS)
+    model.step(records([1] * 40 + [3] * 40), look_up)
+    values = np.arange(6.0)[None]  # temperature, vibration_x, vibration_y, current, oil_pressure, rpm
+    placed = model._in_current_space(SCHEMAS[10], values)
+    np.testing.assert_array_equal(placed, [[0.0, 1.0, np.nan, np.nan, 5.0]])

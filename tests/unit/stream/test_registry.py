@@ -1,0 +1,491 @@
+"""The client of the registry, against a server on loopback: what it asks, remembers and refuses to ask."""
+
+import logging
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from eml.core import EmlError
+from eml.settings import RecordSettings, RegistrySettings
+from eml.stream.errors import (
+    BadSchemaError,
+    IncompatibleSchemaError,
+    RegistryRefusedError,
+    RegistryUnavailableError,
+)
+from eml.stream.pacing import Allowance, Backoff
+from eml.stream.registry import SchemaRegistry
+from tests.unit.stream.encoding import field, record
+from tests.unit.stream.registry_server import Certificates, RegistryServer, serving
+
+SCHEMA = record(field("x", "double"))
+RECORD = RecordSettings()
+SECRET = "hunter2-secret"  # noqa: S105  of nobody
+NOWHERE = "http://127.0.0.1:9"  # the discard port: nobody listens
+
+
+class Clock:
+    """A time that passes when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def server() -> Iterator[RegistryServer]:
+    with serving() as server:
+        server.add(7, SCHEMA, ("readings-value", 3))
+        yield server
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def connect(server, clock):
+    """Makes clients of the server, or of another address."""
+    made = []
+
+    def make(record=RECORD, subject="", **settings) -> SchemaRegistry:
+        given = RegistrySettings(**{"url": server.url, "timeout_ms": 5_000, **settings})
+        made.append(SchemaRegistry(given, record, clock, subject=subject))
+        return made[-1]
+
+    yield make
+    for client in made:
+        client.close()
+
+
+def unavailable(ask, *args: object) -> RegistryUnavailableError:
+    with pytest.raises(RegistryUnavailableError) as error:
+        ask(*args)
+    assert error.value.retry_after_ms > 0
+    return error.value
+
+
+def refused(ask, *args: object) -> BadSchemaError:
+    with pytest.raises(BadSchemaError) as error:
+        ask(*args)
+    return error.value
+
+
+# -- look-ups ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_schema_is_looked_up_once(server, connect):
+    client = connect()
+    schema = client.reading_schema(7)
+    assert (schema.id, schema.subject, schema.version, schema.space.names) == (7, "readings-value", 3, ("x",))
+    assert client.reading_schema(7) is schema
+    assert server.asked == ["/schemas/ids/7", "/schemas/ids/7/versions"]
+
+
+def test_one_connection_serves_all_look_ups(server, connect):
+    client = connect()
+    for schema_id in range(10):
+        server.add(schema_id, SCHEMA, ("s", 1))
+        client.reading_schema(schema_id)
+    assert server.connections == 1
+
+
+def test_a_path_in_the_url_is_kept(server, connect):
+    server.trouble = lambda handler: (200, []) if handler.path == "/apis/ccompat/v7/subjects" else (500, "")
+    connect(url=f"{server.url}/apis/ccompat/v7/").check()
+
+
+@pytest.mark.parametrize(
+    ("preferred", "want"), [("b-value", ("b-value", 4)), ("z-value", ("a-value", 1)), ("", ("a-value", 1))]
+)
+def test_of_several_subjects_the_preferred_one_is_taken_and_its_newest_version(server, connect, preferred, want):
+    server.add(8, SCHEMA, ("a-value", 1), ("b-value", 2), ("b-value", 4))
+    schema = connect(subject=preferred).reading_schema(8)
+    assert (schema.subject, schema.version) == want
+
+
+@pytest.mark.parametrize("reply", [(404, {"error_code": 40403}), (404, b"<html>"), (200, [])])
+def test_a_registry_that_names_no_subject_gives_version_0(server, connect, reply):
+    server.trouble = lambda handler: reply if handler.path.endswith("/versions") else None
+    schema = connect().reading_schema(7)
+    assert (schema.subject, schema.version) == ("", 0)
+
+
+@pytest.mark.parametrize("reply", [(404, {"error_code": 40403, "message": "no"}), (404, b"not found"), (404, b"")])
+def test_an_unknown_id_is_a_bad_record_and_remembered_for_a_while(server, connect, clock, reply):
+    server.trouble = lambda handler: reply if handler.path == "/schemas/ids/9" else None
+    client = connect(unknown_id_ttl_ms=60_000)
+    for _ in range(3):
+        error = refused(client.reading_schema, 9)
+        assert error.reason == "unknown-schema"
+        assert "9" in str(error)
+    assert server.asked == ["/schemas/ids/9"]
+    clock.now += 61
+    server.trouble = lambda _: None
+    server.add(9, SCHEMA, ("readings-value", 4))
+    assert client.reading_schema(9).version == 4
+
+
+def test_unknown_ids_are_remembered_up_to_a_bound(server, connect):
+    client = connect(unknown_ids=3, lookups_per_second=100.0)
+    for schema_id in (11, 12, 13, 14, 14, 13, 12):
+        refused(client.reading_schema, schema_id)
+    assert len(server.asked) == 4
+    refused(client.reading_schema, 11)  # had to give way to 14
+    assert len(server.asked) == 5
+    assert len(client._unknown) == 3
+
+
+def test_the_cache_keeps_what_was_used_last(server, connect):
+    client = connect(cached_schemas=2)
+    for schema_id in (1, 2, 3):
+        server.add(schema_id, SCHEMA, ("s", schema_id))
+    for schema_id in (1, 2, 1, 3, 1):
+        client.reading_schema(schema_id)
+    assert len(server.asked) == 6
+    client.reading_schema(2)  # had to give way to 3
+    assert len(server.asked) == 8
+    assert len(client._known) == 2
+
+
+def test_a_bad_schema_is_remembered_and_refused_again(server, connect):
+    server.add(8, record(field("x", "double"), field("x", "double")), ("s", 1))
+    client = connect()
+    first = refused(client.reading_schema, 8)
+    asked = list(server.asked)
+    second = refused(client.reading_schema, 8)
+    assert server.asked == asked
+    assert (second.reason, str(second)) == (first.reason, str(first)) == ("unsupported-schema", str(first))
+    assert "schema 8" in str(first)
+    assert len(traceback.extract_tb(second.__traceback__)) < 5  # does not grow from record to record
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"schemaType": "PROTOBUF"}, "Avro"),
+        ({"schemaType": "JSON"}, "Avro"),
+        ({"schemaType": ["AVRO"]}, "Avro"),
+        ({"references": [{"name": "n", "subject": "s", "version": 1}]}, "write their types into it"),
+    ],
+)
+def test_schemas_that_are_not_avro_or_do_not_stand_alone_are_refused(server, connect, more, words):
+    server.add(8, SCHEMA, ("s", 1), **more)
+    assert words in str(refused(connect().reading_schema, 8))
+
+
+def test_avro_said_aloud_and_empty_references_are_fine(server, connect):
+    server.add(8, SCHEMA, ("s", 1), schemaType="AVRO", references=[])
+    assert connect().reading_schema(8).id == 8
+
+
+def test_a_hostile_schema_is_refused_and_not_downloaded_to_its_end(server, connect):
+    server.add(8, "[" * 1_000_000, ("s", 1))
+    server.add(9, " " * 5_000_000, ("s", 1))
+    client = connect()
+    assert refused(client.reading_schema, 8).reason == "unsupported-schema"
+    assert "max_schema_bytes" in str(refused(client.reading_schema, 9))
+    assert client.reading_schema(7).id == 7
+
+
+def test_a_schema_full_of_quotes_is_not_too_long(server, connect):
+    settings = replace(RECORD, max_schema_bytes=200_000)
+    server.add(8, record(field("x", "double", doc='"' * 90_000)), ("s", 1))
+    assert connect(settings).reading_schema(8).id == 8
+
+
+# -- a registry in trouble ---------------------------------------------------------------------------------------------
+
+TROUBLES = {
+    "500": (500, {"error_code": 50001}),
+    "502 of a proxy": (502, b"<html>"),
+    "503": (503, b""),
+    "408": (408, b""),
+    "429": (429, {"message": "slow down"}),
+    "another 4xx": (418, b""),
+    "a redirect": (302, b""),
+    "no JSON": (200, b"<html>"),
+    "deep JSON": (200, b"[" * 100_000),
+    "no schema": (200, {"id": 7}),
+    "a schema that is no text": (200, {"schema": {"type": "record"}}),
+    "a list": (200, [1, 2]),
+    "nothing": (200, b""),
+}
+
+
+@pytest.mark.parametrize("reply", TROUBLES.values(), ids=TROUBLES)
+def test_trouble_is_no_fault_of_the_record(server, connect, clock, reply):
+    server.trouble = lambda _: reply
+    client = connect()
+    assert server.url in str(unavailable(client.reading_schema, 7))
+    server.trouble = lambda _: None
+    clock.now += 60
+    assert client.reading_schema(7).version == 3
+
+
+@pytest.mark.parametrize("reply", [(500, b""), (200, {}), (200, [{"subject": "s"}]), (200, [7]), (418, b"")])
+def test_trouble_with_versions_is_trouble_too(server, connect, clock, reply):
+    server.trouble = lambda handler: reply if handler.path.endswith("/versions") else None
+    client = connect()
+    unavailable(client.reading_schema, 7)
+    server.trouble = lambda _: None
+    clock.now += 60
+    assert client.reading_schema(7).version == 3
+
+
+def test_nobody_at_the_address_is_unavailable(connect):
+    assert NOWHERE in str(unavailable(connect(url=NOWHERE).reading_schema, 7))
+
+
+def test_a_redirect_is_not_followed(server, connect):
+    with serving() as other:
+
+        def redirect(handler):
+            handler.send_response(302)
+            handler.send_header("Location", other.url + handler.path)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+            handler.wfile.flush()
+            raise ConnectionAbortedError
+
+        server.trouble = redirect
+        assert "registry.url" in str(unavailable(connect(username="u", password=SECRET).reading_schema, 7))
+        assert other.asked == []
+
+
+def test_a_server_that_hangs_up_is_unavailable(server, connect):
+    def hang_up(_):
+        raise ConnectionAbortedError
+
+    server.trouble = hang_up
+    unavailable(connect().reading_schema, 7)
+
+
+def test_a_silent_server_is_left_at_the_timeout(server, connect):
+    server.trouble = lambda _: time.sleep(0.6)
+    started = time.monotonic()
+    assert "timeout_ms" in str(unavailable(connect(timeout_ms=100).reading_schema, 7))
+    assert time.monotonic() - started < 0.5
+
+
+def test_a_server_that_drips_its_answer_is_left_at_the_timeout(server, connect):
+    def drip(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000")
+        handler.end_headers()
+        for _ in range(40):
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+            time.sleep(0.05)  # each byte well within the timeout
+        raise ConnectionAbortedError
+
+    server.trouble = drip
+    started = time.monotonic()
+    assert "timeout_ms" in str(unavailable(connect(timeout_ms=200).reading_schema, 7))
+    assert time.monotonic() - started < 1.0
+
+
+def test_known_schemas_flow_on_while_the_registry_is_away(server, connect):
+    client = connect()
+    known = client.reading_schema(7)
+    server.trouble = lambda _: (503, b"")
+    unavailable(client.reading_schema, 8)
+    assert client.reading_schema(7) is known
+
+
+def test_after_a_failure_nothing_is_asked_until_the_wait_is_over(server, connect, clock):
+    server.trouble = lambda _: (503, b"")
+    client = connect(retry_ms=200, longest_retry_ms=1_000)
+    waits = []
+    for asked in range(1, 7):
+        error = unavailable(client.reading_schema, 7)
+        assert len(server.asked) == asked
+        waits.append(error.retry_after_ms)
+        clock.now += error.retry_after_ms / 1000 - 0.01
+        for ask in (client.reading_schema, client.latest_version):
+            again = unavailable(ask, "s" if ask == client.latest_version else 8)
+            assert again.retry_after_ms <= 11
+            assert "503" in str(again)
+        assert len(server.asked) == asked
+        clock.now += 0.011
+    for wait, most in zip(waits, (200, 400, 800, 1000, 1000, 1000), strict=True):
+        assert most / 2 <= wait <= most + 1
+    assert len(set(waits[3:])) > 1  # chance keeps operators apart
+    server.trouble = lambda _: None
+    assert client.reading_schema(7).id == 7
+    server.trouble = lambda _: (503, b"")
+    assert unavailable(client.reading_schema, 8).retry_after_ms <= 201
+
+
+def test_look_ups_are_limited_and_known_ids_are_free(server, connect, clock):
+    client = connect(lookups_per_second=4.0)
+    client.reading_schema(7)
+    for schema_id in (21, 22, 23):
+        refused(client.reading_schema, schema_id)
+    error = unavailable(client.reading_schema, 24)
+    assert error.retry_after_ms == 250
+    assert "lookups_per_second" in str(error)
+    assert client.reading_schema(7).id == 7
+    refused(client.reading_schema, 21)
+    assert "/schemas/ids/24" not in server.asked
+    clock.now += 0.25
+    refused(client.reading_schema, 24)
+    unavailable(client.latest_version, "readings-value")
+
+
+def test_an_allowance_does_not_pile_up():
+    allowance = Allowance(0.5, 0.0)
+    assert allowance.wait_s(0.0) == 0.0
+    assert allowance.wait_s(0.0) == 2.0
+    assert allowance.wait_s(1_000_000.0) == 0.0
+    assert allowance.wait_s(1_000_000.0) == 2.0
+
+
+def test_a_backoff_begins_anew_after_a_success():
+    backoff = Backoff(1.0, 8.0)
+    for most in (1.0, 2.0, 4.0, 8.0, 8.0):
+        backoff.failed(0.0)
+        assert most / 2 <= backoff.wait_s(0.0) <= most
+    backoff.succeeded()
+    assert backoff.wait_s(0.0) == 0.0
+    backoff.failed(0.0)
+    assert backoff.wait_s(0.0) <= 1.0
+
+
+# -- credentials -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refusal_says_which_settings_to_look_at(server, connect, status):
+    server.trouble = lambda _: (status, {"message": "no"})
+    client = connect()
+    for ask in (client.check, lambda: client.reading_schema(7), lambda: client.register("s", "{}")):
+        with pytest.raises(RegistryRefusedError, match=r"registry.username .* registry.bearer_token") as error:
+            ask()
+        assert server.url in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "header"),
+    [
+        ({"username": "user", "password": "pässword"}, "Basic dXNlcjpww6Rzc3dvcmQ="),
+        ({"username": "user"}, "Basic dXNlcjo="),
+        ({"bearer_token": "abc.def\n"}, "Bearer abc.def"),
+        ({}, None),
+    ],
+)
+def test_credentials_are_sent(server, connect, monkeypatch, tmp_path, settings, header):
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login other password other\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("HTTP_PROXY", NOWHERE)
+    connect(**settings).check()
+    assert server.headers[-1].get("Authorization") == header
+
+
+def test_credentials_in_the_url_are_sent_and_not_shown(server, connect):
+    client = connect(url=server.url.replace("//", f"//user:{SECRET}%40@"))
+    client.check()
+    assert server.headers[-1]["Authorization"] == "Basic dXNlcjpodW50ZXIyLXNlY3JldEA="
+    server.trouble = lambda _: (500, b"")
+    assert SECRET not in str(unavailable(client.check))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"bearer_token": f"{SECRET}\nX-Other: 1"},
+        {"bearer_token": f"{SECRET}ü"},
+        {"url": f"http://user:{SECRET}@"},
+        {"url": f"ftp://user:{SECRET}@host"},
+        {"url": f"http://user:{SECRET}@host:port"},
+        {"url": ""},
+        {"url": "https://127.0.0.1:9", "ca_file": "/nowhere.pem"},
+        {"url": "https://127.0.0.1:9", "ca_file": __file__},
+    ],
+)
+def test_settings_that_cannot_work_stop_the_job_without_showing_secrets(connect, settings):
+    with pytest.raises(RegistryRefusedError) as error:
+        connect(**settings)
+    assert SECRET not in "".join(traceback.format_exception(error.value))
+    assert "registry." in str(error.value)
+
+
+def test_no_secret_is_logged_or_shown(server, connect, caplog):
+    caplog.set_level(logging.DEBUG)
+    replies = [(500, b""), (401, b""), (200, b"x"), (404, b"")]
+    for settings in ({"username": "u", "password": SECRET}, {"bearer_token": SECRET}):
+        for reply in replies:
+            server.trouble = lambda _, reply=reply: reply
+            client = connect(**settings)
+            with pytest.raises(EmlError) as error:
+                client.check()
+            assert SECRET not in "".join(traceback.format_exception(error.value))
+            assert SECRET not in repr(vars(client))
+    assert SECRET not in caplog.text
+
+
+# -- TLS ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory) -> Certificates:
+    return Certificates(tmp_path_factory.mktemp("certificates"))
+
+
+def test_a_server_of_an_authority_nobody_named_is_not_trusted(connect, certificates):
+    with serving(certificates.server_context(ask_client=False)) as secure:
+        error = unavailable(connect(url=secure.url, bearer_token=SECRET).check)
+        assert "registry.ca_file" in str(error)
+        assert secure.asked == []
+        connect(url=secure.url, ca_file=certificates.path("ca.crt")).check()
+
+
+def test_mutual_tls(connect, certificates):
+    ca_file = certificates.path("ca.crt")
+    ours = {"certificate_file": certificates.path("client.crt"), "key_file": certificates.path("client.key")}
+    with serving(certificates.server_context(ask_client=True)) as secure:
+        connect(url=secure.url, ca_file=ca_file, **ours).check()
+        unavailable(connect(url=secure.url, ca_file=ca_file).check)
+        assert len(secure.asked) == 1
+
+
+# -- tools and job start -----------------------------------------------------------------------------------------------
+
+
+def test_a_registry_is_there_or_not(server, connect):
+    connect().check()
+    for reply in ((404, b""), (200, {"no": "list"}), (200, b"<html>")):
+        server.trouble = lambda _, reply=reply: reply
+        assert server.url in str(unavailable(connect().check))
+    assert NOWHERE in str(unavailable(connect(url=NOWHERE).check))
+
+
+def test_schemas_are_registered_under_any_subject(connect):
+    client = connect()
+    subject = "a/b c?d#e%ü"
+    schema_id = client.register(subject, '{"type": "record"}')
+    assert client.latest_version(subject) == (schema_id, 1)
+    assert client.latest_version("readings-value") == (7, 3)
+    assert client.latest_version("nobody") is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "words"),
+    [
+        ((409, {"error_code": 409, "message": "reader lacks x"}), IncompatibleSchemaError, "reader lacks x"),
+        ((422, {"error_code": 42201, "message": "no Avro"}), BadSchemaError, "no Avro"),
+        ((500, b""), RegistryUnavailableError, "500"),
+        ((404, b""), RegistryUnavailableError, "404"),
+        ((200, {"no": "id"}), RegistryUnavailableError, "id"),
+    ],
+)
+def test_a_schema_that_is_not_registered_is_an_error_that_says_why(server, connect, reply, error, words):
+    server.trouble = lambda _: reply
+    with pytest.raises(error, match=words):
+        connect().register("readings-value", "{}")

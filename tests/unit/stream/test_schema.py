@@ -1,0 +1,316 @@
+"""Writer schemas: what becomes a feature, what is reserved, and which schemas are refused."""
+
+import json
+import time
+from dataclasses import replace
+
+import pytest
+
+from eml.settings import RecordSettings
+from eml.stream.errors import BadSchemaError
+from eml.stream.schema import compile_schema
+from tests.unit.stream.encoding import (
+    EVENT_ID,
+    EVENT_TIME,
+    FEATURES,
+    KEY,
+    LABEL,
+    SETTINGS,
+    compiled,
+    encoded,
+    field,
+    record,
+)
+
+DOUBLE = field("x", "double")
+A_WHILE_S = 2.0  # a refusal takes milliseconds; a busy machine more; an expanded schema minutes and gigabytes
+
+
+def refusal(schema: object, settings: RecordSettings = SETTINGS) -> str:
+    """The message with which a schema is refused."""
+    started = time.monotonic()
+    with pytest.raises(BadSchemaError) as error:
+        compile_schema(schema if isinstance(schema, str) else json.dumps(schema), 7, "s", 1, settings)
+    assert time.monotonic() - started < A_WHILE_S
+    assert error.value.reason == "unsupported-schema"
+    assert len(str(error.value)) < 400
+    return str(error.value)
+
+
+# -- features ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", FEATURES)
+def test_every_number_and_boolean_is_a_feature_nullable_or_not(kind):
+    schema = compiled(record(field("a", kind), field("b", ["null", kind]), field("c", [kind, "null"])))
+    assert schema.space.names == ("a", "b", "c")
+    assert schema.ignored == ()
+
+
+def test_fields_of_nested_records_are_features_with_dotted_names():
+    inner = record(field("temp", "float"), field("deep", record(field("rpm", "int"), name="Deep")), name="Engine")
+    schema = compiled(record(DOUBLE, field("engine", inner), field("y", "double")))
+    assert schema.space.names == ("x", "engine.temp", "engine.deep.rpm", "y")
+
+
+def test_a_named_type_is_written_out_where_it_is_used():
+    axis = record(field("x", "double"), field("y", "double"), name="Axis")
+    schema = compiled({**record(field("left", axis), field("right", "org.Axis")), "namespace": "org"})
+    assert schema.space.names == ("left.x", "left.y", "right.x", "right.y")
+
+
+def test_reserved_names_are_reserved_at_the_top_only():
+    schema = compiled(record(KEY, EVENT_ID, EVENT_TIME, LABEL, field("in", record(field("label", "int"), name="In"))))
+    assert schema.space.names == ("in.label",)
+    assert schema.ignored == ()
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "string",
+        "bytes",
+        "null",
+        {"type": "fixed", "name": "F", "size": 4},
+        {"type": "enum", "name": "E", "symbols": ["a"]},
+        {"type": "array", "items": "double"},
+        {"type": "map", "values": "double"},
+        ["null", "double", "int"],
+        ["null", "string"],
+        ["null", record(field("y", "double"), name="In")],
+        {"type": "int", "logicalType": "date"},
+        {"type": "int", "logicalType": "time-millis"},
+        {"type": "long", "logicalType": "timestamp-millis"},
+        {"type": "long", "logicalType": "local-timestamp-micros"},
+        ["null", {"type": "long", "logicalType": "timestamp-millis"}],
+        {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2},
+    ],
+)
+def test_other_types_are_ignored_and_counted(type_):
+    schema = compiled(record(field("other", type_), DOUBLE))
+    assert schema.ignored == ("other",)
+    assert schema.space.names == ("x",)
+
+
+def test_a_logical_type_nobody_knows_leaves_a_number_a_feature():
+    assert compiled(record(field("a", {"type": "int", "logicalType": "celsius"}))).space.names == ("a",)
+
+
+def test_aliases_are_former_names_also_of_the_records_around():
+    inner = record(field("temp", "double", aliases=["t"]), name="Engine")
+    schema = compiled(record(field("x", "double", aliases=["old", "x"]), field("engine", inner, aliases=["motor"])))
+    assert schema.space.aliases == {"x": ("old",), "engine.temp": ("engine.t", "motor.temp", "motor.t")}
+
+
+def test_retiring_features_are_collected_also_below_a_record():
+    inner = record(field("a", "double"), field("name", "string"), name="In")
+    schema = compiled(
+        record(
+            field("gone", "double", **{"eml.retiring": True}),
+            field("stays", "double", **{"eml.retiring": "no"}),
+            field("in", inner, **{"eml.retiring": True}),
+        )
+    )
+    assert schema.retiring == {"gone", "in.a"}
+
+
+def test_a_schema_keeps_its_identity():
+    schema = compiled(record(DOUBLE))
+    assert (schema.id, schema.subject, schema.version) == (7, "readings-value", 3)
+
+
+def test_docs_defaults_and_orders_change_nothing():
+    plain = compiled(record(DOUBLE, field("y", ["null", "int"])))
+    dressed = compiled(
+        record(field("x", "double", doc="d", default=0.5, order="ignore"), field("y", ["null", "int"], default=None))
+    )
+    assert dressed.space == plain.space
+
+
+# -- reserved fields ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "types"),
+    [
+        ("sensor_id", ["int", "bytes", ["null", "int"], {"type": "array", "items": "string"}]),
+        ("event_id", ["double", {"type": "fixed", "name": "F", "size": 16}, ["null", "string", "int"]]),
+        ("event_time", ["string", "long", "int", {"type": "long", "logicalType": "time-micros"}]),
+        ("label", ["double", ["null", "float"], {"type": "array", "items": "string"}, record(DOUBLE, name="L")]),
+    ],
+)
+def test_a_reserved_field_of_an_unusable_type_is_refused_with_advice(name, types):
+    for type_ in types:
+        message = refusal(record(field(name, type_), DOUBLE))
+        assert f"'{name}' is reserved" in message
+        assert "make it" in message
+        assert "_field)" in message
+
+
+def test_the_settings_name_the_reserved_fields():
+    settings = replace(SETTINGS, label_field="state", key_field="machine")
+    schema = record(field("state", "string"), field("machine", "string"), field("label", "int"))
+    found = compiled(schema, settings)
+    assert found.space.names == ("label",)
+    decoded = found.decode(encoded(schema, {"state": "worn", "machine": "m1", "label": 4}))
+    assert (decoded.labels, decoded.keys) == (["worn"], ["m1"])
+
+
+# -- hostile schemas ---------------------------------------------------------------------------------------------------
+
+
+def test_recursion_is_refused():
+    inside = field("next", ["null", "Reading"])
+    assert "contains itself" in refusal(record(DOUBLE, inside))
+    assert "contains itself" in refusal(record(DOUBLE, field("all", {"type": "array", "items": "Reading"})))
+
+
+def test_six_thousand_levels_are_refused():
+    schema = '{"type": "array", "items": ' * 6_000 + '"int"' + "}" * 6_000
+    refusal(f'{{"type": "record", "name": "R", "fields": [{{"name": "x", "type": {schema}}}]}}')
+
+
+@pytest.mark.parametrize("opening", ["[", '{"type": ', '{"a": ['])
+def test_deep_json_does_not_blow_the_stack(opening):
+    refusal(opening * 100_000)
+
+
+def test_nesting_is_limited():
+    def nested(levels):
+        inner: object = "double"
+        for level in range(levels):
+            inner = record(field("x", inner), name=f"R{level}")
+        return inner
+
+    assert compiled(nested(SETTINGS.max_depth)).space.names == (".".join("x" * SETTINGS.max_depth),)
+    assert "max_depth" in refusal(nested(SETTINGS.max_depth + 1))
+
+
+def test_a_generous_limit_on_nesting_does_not_blow_the_stack():
+    schema = '{"type": "array", "items": ' * 450 + '"int"' + "}" * 450
+    text = f'{{"type": "record", "name": "R", "fields": [{{"name": "x", "type": {schema}}}]}}'
+    refusal(text, replace(SETTINGS, max_depth=10_000))
+
+
+def test_nesting_is_limited_through_names():
+    settings = replace(SETTINGS, max_depth=3)
+    inner = record(field("a", record(DOUBLE, name="B")), name="A")
+    fields = [field("a", inner), field("list", {"type": "array", "items": "A"})]
+    assert "max_depth" in refusal(record(*fields), settings)
+
+
+def test_named_types_that_double_are_counted_and_not_made():
+    settings = replace(SETTINGS, max_depth=100)
+    inner = record(DOUBLE, field("y", "double"), name="R0")
+    for level in range(1, 60):
+        inner = record(field("a", inner), field("b", f"R{level - 1}"), name=f"R{level}")
+    assert "max_nodes" in refusal(inner, settings)
+
+
+def test_defaults_that_would_expand_are_never_looked_at():
+    schema = record(DOUBLE)
+    for level in range(60):  # each default would hold the one below twice
+        schema["fields"].append(field(f"f{level}", "double", default={"a": f"f{level - 1}", "b": f"f{level - 1}"}))
+    assert len(compiled(schema).space) == 61
+
+
+@pytest.mark.parametrize(
+    "items",
+    ["null", record(name="Empty"), record(field("n", "null"), name="Null"), {"type": "fixed", "name": "F", "size": 0}],
+)
+@pytest.mark.parametrize("kind", ["array", "map"])
+def test_items_that_take_no_bytes_are_refused(kind, items):
+    type_ = {"type": kind, "items" if kind == "array" else "values": items}
+    assert "take no bytes" in refusal(record(DOUBLE, field("many", type_)))
+
+
+def test_huge_decimals_are_ignored_and_not_computed():
+    decimal = {"type": "bytes", "logicalType": "decimal", "precision": 10**9, "scale": 10**9}
+    schema = record(DOUBLE, field("d", decimal))
+    decoded = compiled(schema).decode([bytes(8) + b"\xd0\x0f" + b"\xff" * 1000])
+    assert decoded.rows == [0]
+
+
+def test_twenty_thousand_fields_are_refused():
+    assert "max_nodes" in refusal(record(*(field(f"f{n}", "double") for n in range(20_000))))
+    settings = replace(SETTINGS, max_features=10)
+    assert "max_features" in refusal(record(*(field(f"f{n}", "double") for n in range(11))), settings)
+    assert len(compiled(record(*(field(f"f{n}", "double") for n in range(10))), settings).space) == 10
+
+
+def test_a_long_text_is_refused_before_it_is_read():
+    settings = replace(SETTINGS, max_schema_bytes=200)
+    assert "max_schema_bytes" in refusal(record(DOUBLE, field("y", "double", doc="d" * 200)), settings)
+    assert "max_schema_bytes" in refusal(" " + "ü" * 120, settings)
+
+
+def test_duplicate_field_names_are_refused():
+    assert "differ" in refusal(record(DOUBLE, DOUBLE))
+
+
+@pytest.mark.parametrize("name", ["../../x", "a.b", "", "1a", "x y", "ü", "a\n", "x" * 513, None, 5, ["x"]])
+def test_names_outside_avros_rule_are_refused(name):
+    refusal(record(field(name, "double")))
+    refusal(record(field("x", "double", aliases=[name])))
+    refusal(record(DOUBLE, field("e", {"type": "enum", "name": "E", "symbols": [name]})))
+    if name != "a.b":
+        refusal(record(DOUBLE, name=name))
+
+
+def test_a_long_namespace_is_not_copied_into_every_name():
+    refusal({**record(DOUBLE), "namespace": "n" * 100 + ".n" * 100_000})
+
+
+def test_long_names_do_not_multiply():
+    inner = record(*(field("x" * 400 + str(n), "double") for n in range(10)), name="In")
+    assert "longer" in refusal(record(field("y" * 400, inner)))
+
+
+def test_aliases_of_nested_records_do_not_multiply():
+    inner: object = "double"
+    for level in range(SETTINGS.max_depth):
+        inner = record(field("x", inner, aliases=[f"a{n}" for n in range(20)]), name=f"R{level}")
+    assert "former names" in refusal(inner)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "",
+        "no JSON",
+        "9" * 5_000,  # Python refuses such a number
+        '"double"',
+        "null",
+        "[]",
+        {"type": "array", "items": "double"},
+        {"type": "enum", "name": "E", "symbols": ["a"]},
+        [record(DOUBLE)],
+        {"type": "record", "name": "R"},
+        {"type": "record", "fields": [DOUBLE]},
+        {"type": {"type": "record"}, "name": "R", "fields": [DOUBLE]},
+        {"type": "error", "name": "R", "fields": [DOUBLE]},
+        {"type": "record", "name": "int", "fields": [DOUBLE]},
+        {"type": "record", "name": "R", "namespace": ["n"], "fields": [DOUBLE]},
+        {"type": "record", "name": "R", "fields": {"x": "double"}},
+        {"type": "record", "name": "R", "fields": ["x"]},
+        record(field("x", "Other")),
+        record(field("x", {"type": "array"})),
+        record(field("x", None)),
+        record(field("x", [])),
+        record(field("x", ["null", ["int"]])),
+        record(field("x", ["int", "int"])),
+        record(field("x", "double", aliases="old")),
+        record(DOUBLE, field("e", {"type": "enum", "name": "E", "symbols": []})),
+        record(DOUBLE, field("e", {"type": "enum", "name": "E", "symbols": ["a", "a"]})),
+        record(DOUBLE, field("f", {"type": "fixed", "name": "F", "size": -1})),
+        record(DOUBLE, field("f", {"type": "fixed", "name": "F", "size": True})),
+        record(DOUBLE, field("f", {"type": "fixed", "name": "Reading", "size": 1})),
+    ],
+)
+def test_what_is_no_avro_record_is_refused(schema):
+    refusal(schema)
+
+
+@pytest.mark.parametrize("fields", [[], [KEY, LABEL], [field("name", "string")]])
+def test_a_schema_without_a_feature_is_refused(fields):
+    assert "feature" in refusal(record(*fields))

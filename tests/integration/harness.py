@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 import requests
 from kafka import KafkaConsumer, KafkaProducer
@@ -20,7 +20,8 @@ from kafka.consumer.fetcher import ConsumerRecord
 from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
 from eml.local.stack import Stack
-from eml.stream.outputs import schema_text
+from eml.stream.outputs import read_prediction, schema_text
+from tests.integration import reference
 from tests.integration.reference import Sample
 
 BEGIN_MS = 1000 * int(time.time()) - 3_600_000  # an hour ago: what is older than its retention the broker drops
@@ -103,7 +104,7 @@ def send(stack: Stack, topic: str, messages: Iterable[Message]) -> None:
     producer.close()
 
 
-def receive(job: "Job", topic: str, count: int, timeout_s: float = 90.0) -> list[ConsumerRecord]:
+def receive(job: "Job", topic: str, count: int, timeout_s: float = 240.0) -> list[ConsumerRecord]:
     """What readers of committed records see: `count` records, and a moment more to see whether there are too many."""
     consumer = KafkaConsumer(
         topic,
@@ -124,6 +125,42 @@ def receive(job: "Job", topic: str, count: int, timeout_s: float = 90.0) -> list
     finally:
         consumer.close()
     return records
+
+
+Said = tuple[object, object, object]  # label, scores, margin
+
+
+def expected(messages: Iterable[Message]) -> list[Said]:
+    """What the learner alone says of a key's records."""
+    samples = [message.sample for message in messages if message.sample]
+    return [
+        (said.label, dict(said.scores), None if said.label is None else said.margin)
+        for said in reference.predictions(samples)
+    ]
+
+
+@dataclass
+class Predicted:
+    """What a job wrote: bytes by the place of the reading, and what they say by key, in the readings' order."""
+
+    bytes: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    said: dict[str, list[Said]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, job: "Job", count: int) -> "Predicted":
+        """Read `count` predictions; fails where there are fewer or more, or one came twice."""
+        predicted, records = cls(), receive(job, job.topics.predictions, count)
+        fields = sorted((read_prediction(record.value) | {"bytes": record.value} for record in records), key=_place)
+        for one in fields:
+            assert _place(one) not in predicted.bytes, f"twice: {one}"
+            predicted.bytes[_place(one)] = cast("bytes", one["bytes"])
+            predicted.said.setdefault(str(one["key"]), []).append((one["label"], one["scores"], one["margin"]))
+        assert len(records) == count
+        return predicted
+
+
+def _place(prediction: dict[str, object]) -> tuple[int, int]:
+    return cast("tuple[int, int]", (prediction["source_partition"], prediction["source_offset"]))
 
 
 @dataclass

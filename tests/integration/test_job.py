@@ -1,6 +1,7 @@
 """The job on a real broker, a real registry and Flink with real Python workers."""
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
@@ -8,16 +9,23 @@ import pytest
 
 from eml.local.fleet import VERSIONS
 from eml.local.stack import Stack
-from eml.stream.outputs import read_evolution, read_prediction
-from tests.integration import reference
-from tests.integration.harness import Job, Message, Topics, readings_of, receive, register_versions, send
+from eml.stream.outputs import read_evolution
+from tests.integration.harness import (
+    Job,
+    Predicted,
+    Topics,
+    expected,
+    readings_of,
+    receive,
+    register_versions,
+    send,
+)
 
 pytestmark = pytest.mark.slow
 
 KEYS = 50
 PER_KEY = (40, 30, 30)  # records under each version
 ALONE = (160, 120, 120)  # of one key that goes further
-Place = tuple[int, int]
 
 
 class Fleet:
@@ -35,60 +43,40 @@ class Fleet:
         self.in_order = [message for together in rounds for message in together if message]
         send(stack, self.topics.readings, self.in_order)
 
-    def expected(self) -> dict[str, list[tuple[object, ...]]]:
-        """What the learner alone says of every key's records: label, scores, margin."""
-        return {key: _said(messages) for key, messages in self.messages.items()}
-
-
-def _said(messages: list[Message]) -> list[tuple[object, ...]]:
-    samples = [message.sample for message in messages if message.sample]
-    return [
-        (said.label, dict(said.scores), None if said.label is None else said.margin)
-        for said in reference.predictions(samples)
-    ]
-
 
 @pytest.fixture(scope="module")
 def fleet(stack: Stack) -> Fleet:
     return Fleet(stack)
 
 
+@dataclass(frozen=True)
 class Outcome:
-    """What a job wrote, as bytes by the place of the reading."""
+    """What a job wrote."""
 
-    def __init__(self, fleet: Fleet, job: Job) -> None:
-        written = receive(job, job.topics.predictions, len(fleet.in_order))
-        self.count = len(written)
-        self.predictions: dict[Place, bytes] = {}
-        self.by_key: dict[str, list[tuple[object, ...]]] = {}
-        for fields, value in sorted(((read_prediction(r.value), r.value) for r in written), key=_place):
-            self.predictions[_place((fields, value))] = value
-            self.by_key.setdefault(str(fields["key"]), []).append((fields["label"], fields["scores"], fields["margin"]))
-        self.evolutions = [read_evolution(r.value) for r in receive(job, job.topics.evolutions, 2 * KEYS + 2, 30)]
+    predicted: Predicted
+    evolutions: list[dict[str, object]]
 
-
-def _place(item: tuple[dict[str, object], bytes]) -> Place:
-    fields = item[0]
-    return fields["source_partition"], fields["source_offset"]  # type: ignore[return-value]
+    @classmethod
+    def of(cls, fleet: Fleet, job: Job) -> "Outcome":
+        events = 2 * len(fleet.messages)
+        return cls(
+            Predicted.read(job, len(fleet.in_order)),
+            [read_evolution(record.value) for record in receive(job, job.topics.evolutions, events, 30)],
+        )
 
 
 @pytest.fixture(scope="module")
 def unbroken(stack: Stack, fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """The job with the settings as they come, at parallelism 1."""
+    """The job with the settings as they come, at parallelism 1; every record has exactly one prediction."""
     with Job(stack, fleet.topics, tmp_path_factory.mktemp("job")).start() as job:
-        return Outcome(fleet, job)
-
-
-def test_every_record_has_one_prediction(fleet: Fleet, unbroken: Outcome):
-    assert unbroken.count == len(unbroken.predictions) == len(fleet.in_order)
+        return Outcome.of(fleet, job)
 
 
 def test_predictions_are_the_learners_own_to_the_last_bit(fleet: Fleet, unbroken: Outcome):
-    expected = fleet.expected()
-    assert unbroken.by_key.keys() == expected.keys()
-    for key, said in expected.items():
-        assert unbroken.by_key[key] == said, key
-    assert any(label is not None for label, _, _ in expected["machine-0"])
+    assert unbroken.predicted.said.keys() == fleet.messages.keys()
+    for key, messages in fleet.messages.items():
+        assert unbroken.predicted.said[key] == expected(messages), key
+    assert unbroken.predicted.said["alone"][-1][0] is not None
 
 
 def test_evolution_events_say_what_changed(fleet: Fleet, unbroken: Outcome):
@@ -112,6 +100,4 @@ def test_neither_micro_batches_nor_parallelism_change_a_byte(
 ):
     topics = Topics.new(stack, readings=fleet.topics.readings)
     with Job(stack, topics, tmp_path, {"job": {"parallelism": 2, "micro_batch_ms": 900}}).start() as job:
-        outcome = Outcome(fleet, job)
-    assert outcome.predictions == unbroken.predictions
-    assert outcome.count == unbroken.count
+        assert Predicted.read(job, len(fleet.in_order)).bytes == unbroken.predicted.bytes

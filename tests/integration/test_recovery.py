@@ -5,27 +5,24 @@ from pathlib import Path
 
 import pytest
 import requests
-from kafka.consumer.fetcher import ConsumerRecord
 
 from eml.local.registry import Registry
 from eml.local.stack import Stack
-from eml.stream.outputs import read_prediction
 from eml.stream.wire import frame
-from tests.integration.harness import Job, Message, Topics, readings_of, receive, register_versions, send
+from tests.integration.harness import (
+    Job,
+    Message,
+    Predicted,
+    Topics,
+    expected,
+    readings_of,
+    receive,
+    register_versions,
+    send,
+)
 
 pytestmark = pytest.mark.slow
 OUTAGE_S = 30
-
-
-def by_place(records: list[ConsumerRecord]) -> dict[tuple[object, object], bytes]:
-    """Predictions by the place of their reading; fails where one came twice."""
-    found: dict[tuple[object, object], bytes] = {}
-    for record in records:
-        fields = read_prediction(record.value)
-        place = fields["source_partition"], fields["source_offset"]
-        assert place not in found, f"twice: {place}"
-        found[place] = record.value
-    return found
 
 
 def test_a_job_killed_in_the_middle_of_an_evolution_goes_on_as_if_nothing_had_been(stack: Stack, tmp_path: Path):
@@ -42,11 +39,8 @@ def test_a_job_killed_in_the_middle_of_an_evolution_goes_on_as_if_nothing_had_be
         job.kill()
         send(stack, topics.readings, in_order[inheriting:])
         job.start("--restore", "latest")
-        broken = by_place(receive(job, topics.predictions, len(in_order)))
-    assert len(broken) == len(in_order)
-    again = Topics.new(stack, readings=topics.readings)
-    with Job(stack, again, _folder(tmp_path, "unbroken")).start() as job:
-        assert broken == by_place(receive(job, again.predictions, len(in_order)))
+        predicted = Predicted.read(job, len(in_order))
+    assert predicted.said == {f"pump-{seed}": expected(messages) for seed, messages in enumerate(streams)}
 
 
 def test_bad_records_are_dead_letters_and_their_neighbours_do_not_notice(stack: Stack, tmp_path: Path):
@@ -59,7 +53,7 @@ def test_bad_records_are_dead_letters_and_their_neighbours_do_not_notice(stack: 
     mixed += good[30 + len(bad) :]
     send(stack, topics.readings, mixed)
     with Job(stack, topics, tmp_path).start() as job:
-        predicted = receive(job, topics.predictions, len(good))
+        predicted = Predicted.read(job, len(good))
         letters = receive(job, topics.dead_letters, len(bad), 30)
     headers = [dict(letter.headers) for letter in letters]
     places = {
@@ -72,10 +66,7 @@ def test_bad_records_are_dead_letters_and_their_neighbours_do_not_notice(stack: 
     assert len(letters) == len(bad)
     assert [h["eml.errors.reason"] for h in headers] == [h["wanted"] for h in headers], "each for its own reason"
     assert {h["__connect.errors.topic"] for h in headers} == {topics.readings.encode()}
-    clean = Topics.new(stack, partitions=1)
-    send(stack, clean.readings, good)
-    with Job(stack, clean, _folder(tmp_path, "clean")).start() as job:
-        assert _said(predicted) == _said(receive(job, clean.predictions, len(good)))
+    assert predicted.said == {"pump": expected(good)}
 
 
 def _bad_records(stack: Stack, topics: Topics, good: Message) -> list[Message]:
@@ -102,11 +93,6 @@ def _register_text(stack: Stack, topics: Topics) -> int:
     return int(requests.post(subject, json={"schema": schema}, timeout=10).json()["id"])
 
 
-def _said(records: list[ConsumerRecord]) -> list[list[object]]:
-    """All of the predictions that does not name a place in the topic."""
-    return [[read_prediction(r.value)[name] for name in ("label", "scores", "model_revision")] for r in records]
-
-
 def test_while_the_registry_is_away_known_schemas_flow_and_new_ones_wait(stack: Stack, tmp_path: Path):
     registry = Registry(_folder(tmp_path, "registry"), stack.bootstrap_servers)
     registry.start()
@@ -131,11 +117,8 @@ def _outage(stack: Stack, registry: Registry, folder: Path) -> None:
         time.sleep(max(0.0, end - time.monotonic()))
         assert len(seen) == 130, "the known schema flows on, the new one waits"
         registry.start()
-        seen = receive(job, topics.predictions, 180)
-        assert len(by_place(seen)) == 180
+        assert Predicted.read(job, 180).said == {"upgraded": expected(upgraded), "steady": expected(steady)}
         assert not receive(job, topics.dead_letters, 1, 3), "nothing is dead for it"
-        order = [read_prediction(r.value)["event_id"] for r in seen if r.key == b"upgraded"]
-        assert order == [f"upgraded-{number}" for number in range(100)]
 
 
 def _folder(parent: Path, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""The array types of the core, and three operations on rows that everything else stands on."""
+"""The array types of the core, and the operations on rows that everything else stands on."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,12 @@ TINY = float(np.finfo(np.float64).tiny)  # keeps a division defined, changes not
 
 
 def nearest(D: Array | Array32, count: int) -> tuple[Index, Array32]:
-    """Columns of the `count` smallest entries of every row of D >= 0, smallest first, and the entries.
+    """Columns of the `count` smallest entries of every row of D >= 0, smallest first, and the entries."""
+    return unpacked(smallest(packed(D), count))
+
+
+def packed(D: Array | Array32) -> NDArray[np.int64]:
+    """Entries >= 0 (n, m) as integers that sort like them, each with its column in the lower half.
 
     The bits of a float that is not negative sort like an integer; with the column packed below them
     one partition gives both, several times faster than `argpartition`, and ties go to the first column.
@@ -20,11 +25,18 @@ def nearest(D: Array | Array32, count: int) -> tuple[Index, Array32]:
     keys = (D.astype(np.float32) + np.float32(0)).view(np.int32).astype(np.int64)  # + 0: no negative zero
     keys <<= 32
     keys |= np.arange(D.shape[1])
-    if count < D.shape[1]:
-        keys = np.partition(keys, count - 1, axis=1)[:, :count]
-    keys = np.sort(keys, axis=1)
-    values = (keys >> 32).astype(np.int32).view(np.float32)
-    return (keys & 0xFFFFFFFF).astype(np.intp), values
+    return keys
+
+
+def smallest(keys: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """The `count` smallest of every row (n, m), in any order."""
+    return np.partition(keys, count - 1, axis=1)[:, :count] if count < keys.shape[1] else keys
+
+
+def unpacked(keys: NDArray[np.int64]) -> tuple[Index, Array32]:
+    """Columns and entries (..., count), smallest first."""
+    keys = np.sort(keys, axis=-1)
+    return (keys & 0xFFFFFFFF).astype(np.intp), (keys >> 32).astype(np.int32).view(np.float32)
 
 
 def stable_product(A: Array32, B: Array32) -> Array32:

@@ -15,12 +15,14 @@ References
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from eml.core.arrays import Array, Array32, Index, nearest, stable_product
+from eml.core.arrays import Array, Array32, Index, packed, smallest, stable_product, unpacked
 
 TINY = np.float32(1e-30)
+BLOCK = 64  # queries at a time: what they need stays in the processor's cache
 EMPTY = 10.0  # a class without exemplars scores this far below the worst one that has some
 
 
@@ -49,22 +51,27 @@ class Embedded:
 
     def class_distances(self, Q: Array32, neighbours: int) -> Array:
         """Distance (n, C) of queries Q (n, k) to every class; infinite where a class has no exemplar."""
-        D = self._squared(stable_product(Q, self.Z), Q)
+        blocks = range(0, max(len(Q), 1), BLOCK)
+        return np.concatenate([self._block_distances(Q[start : start + BLOCK], neighbours) for start in blocks])
+
+    def _block_distances(self, Q: Array32, neighbours: int) -> Array:
+        keys = packed(self._squared(stable_product(Q, self.Z), Q))
+        counts = np.minimum(np.diff(self.starts), neighbours)
         out = np.full((len(Q), self.classes), np.inf)
-        for c in range(self.classes):
-            start, end = self.starts[c], self.starts[c + 1]
-            if end > start:
-                found, _ = nearest(D[:, start:end], min(neighbours, end - start))
-                out[:, c] = self._to_means(Q, found + start)
+        for count in np.unique(counts[counts > 0]):  # most often all classes have as many as are asked for
+            alike = np.flatnonzero(counts == count)
+            slices = (keys[:, self.starts[c] : self.starts[c + 1]] for c in alike)
+            found, _ = unpacked(np.stack([smallest(part, int(count)) for part in slices], axis=1))  # (n, alike, r)
+            out[:, alike] = self._to_means(Q, found)
         return out
 
     def _to_means(self, Q: Array32, found: Index) -> Array32:
-        gaps = self.Z[found]  # (n, r, k)
-        gaps -= Q[:, None, :]
-        ranks = np.arange(1, found.shape[1] + 1, dtype=np.float32)
-        means = (np.tri(len(ranks), dtype=np.float32) / ranks[:, None]) @ gaps
+        gaps = self.Z[found]  # (n, C, r, k)
+        gaps -= Q[:, None, None, :]
+        averages, ranks = _running_means(found.shape[2])
+        means = averages @ gaps
         means *= means
-        return np.asarray((means.sum(axis=2) / ranks).sum(axis=1) / (1 / ranks).sum())
+        return np.asarray((means.sum(axis=3) / ranks).sum(axis=2) / (1 / ranks).sum())
 
     def held_out_distances(self, rows: Index, neighbours: int) -> Array:
         """Cheaper distance (n, C) of exemplars, by memory row, to every class, each left out itself."""
@@ -91,6 +98,13 @@ class Embedded:
         products += (Q * Q).sum(axis=1)[:, None]
         products += self.norms
         return np.maximum(products, 0.0, out=products)
+
+
+@cache
+def _running_means(r: int) -> tuple[Array32, Array32]:
+    """The matrix (r, r) that takes rows to the means of the first one, two, ... of them, and these numbers."""
+    ranks = np.arange(1, r + 1, dtype=np.float32)
+    return np.tri(r, dtype=np.float32) / ranks[:, None], ranks
 
 
 def log_scores(distances: Array) -> Array:

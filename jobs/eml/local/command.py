@@ -1,18 +1,51 @@
-"""`eml demo` on the command line: its options, and the import of what it runs only when it runs."""
+"""`eml demo` on the command line: its options, what its end means, and the import of what it runs only when it runs."""
 
 import argparse
+import os
+import sys
+from pathlib import Path
+
+INTERRUPTED = 130  # as shells count the end by Ctrl-C
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register `eml demo`."""
-    parser = subparsers.add_parser("demo", help="a simulated fleet through two firmware upgrades")
-    parser.add_argument("--machines", type=int, default=4, help="machines in the fleet (default 4)")
-    parser.add_argument("--records", type=int, default=800, help="records per machine and version (default 800)")
-    parser.add_argument("--seed", type=int, default=0)
+    parser = subparsers.add_parser("demo", help="a simulated fleet through two upgrades, on Kafka and Flink")
+    parser.add_argument("--machines", type=_positive, default=4, help="machines in the fleet (default 4)")
+    parser.add_argument("--records", type=_positive, default=800, help="records per machine and version (default 800)")
+    parser.add_argument("--seed", type=int, default=0, help="of the simulation (default 0)")
+    parser.add_argument("--broker", metavar="ADDRESS", help="use this running broker (host:port), with new topics")
+    parser.add_argument("--registry", metavar="URL", help="use this running registry (Confluent's API)")
+    parser.add_argument(
+        "--picture", metavar="FILE", type=Path, default=Path("eml-demo.png"), help="PNG to write (default eml-demo.png)"
+    )
+    parser.add_argument("--keep", action="store_true", help="keep everything running at the end, until Ctrl-C")
     parser.set_defaults(run=_run)
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    from eml.local.demo import run  # noqa: PLC0415  numpy and rich would slow `eml --help`
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, not {number}")
+    return number
 
-    return run(arguments.machines, arguments.records, arguments.seed)
+
+def _run(arguments: argparse.Namespace) -> int:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # read with numpy's import: the job wants the other cores
+    from eml.core.errors import EmlError  # noqa: PLC0415  numpy and the like would slow `eml --help`
+
+    try:
+        from eml.local.demo import Options, run  # noqa: PLC0415
+
+        chosen = vars(arguments)
+        run(Options(**{name: chosen[name] for name in Options.__slots__}))
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped.\n")
+        return INTERRUPTED
+    except EmlError as error:
+        sys.stderr.write(f"eml demo: {error}\n")
+    except ModuleNotFoundError as error:
+        sys.stderr.write(f"eml demo: {error}. Install what it needs: pip install 'eml[local]'.\n")
+    else:
+        return 0
+    return 1

@@ -1,120 +1,208 @@
-"""The demonstration: a simulated fleet goes through two firmware upgrades, and three models try to keep up.
+"""The demonstration: a simulated fleet goes through two upgrades of its sensors while EML runs on Flink and Kafka.
 
-Called by `eml demo`. Three models see the same records: EML, one that drops vanished features and never learns the
-new ones, and one that starts cold at every upgrade. Every record is predicted first; some are labelled and
-learnt afterwards, in batches.
+Called by `command`. Starts the stack and the job, has the fleet send (`sender`), reads what the job answers
+(`observer`), shows it (`screen`), and at the end sets it beside two controls (`controls`) that had the same records.
+Everything that was started ends with it, in whatever way it ends.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import pairwise
+import time
+import uuid
+from contextlib import ExitStack, closing
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
+from eml.local import jars, picture, screen, topics
+from eml.local.controls import EML, Controls
+from eml.local.errors import LocalError
+from eml.local.fleet import VERSIONS
+from eml.local.job_process import JobProcess
+from eml.local.observer import Observer
+from eml.local.registrar import REGISTRY_TIMEOUT_MS, Registrar
+from eml.local.results import results
+from eml.local.scoreboard import Scoreboard
+from eml.local.screen import Screen
+from eml.local.sender import Planned, Sender, plan
+from eml.local.stack import Stack, running
+from eml.local.topics import Topics
+from eml.settings import JobSettings, KafkaSettings, RegistrySettings, Settings, describe
 
-from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
-from eml.local.fleet import VERSIONS, Machine, Reading
-
-WINDOW = 32  # labelled records per batch
-EARLY = 0.2  # the share of a version's records that counts as right after the switch
-
-
-@dataclass
-class Contestant:
-    """A model with one learner per machine."""
-
-    name: str
-    switch: Callable[[EvolvingMetricLearner, FeatureSpace], EvolvingMetricLearner]
-    config: LearnerConfig = field(default_factory=LearnerConfig)
-    right: dict[tuple[int, bool], list[bool]] = field(default_factory=dict)  # (version, early) -> hits
-
-    def run(self, machine: Machine, count: int) -> EvolvingMetricLearner:
-        """Send one machine through all versions."""
-        learner = EvolvingMetricLearner(VERSIONS[0], self.config)
-        for version, space in enumerate(VERSIONS):
-            if version:
-                learner = self.switch(learner, space)
-            self._serve(learner, list(machine.readings(space, count)), version)
-        return learner
-
-    def _serve(self, learner: EvolvingMetricLearner, readings: list[Reading], version: int) -> None:
-        """Predict every record before any of its batch is learnt."""
-        labelled = [i for i, reading in enumerate(readings) if reading.labelled]
-        full = labelled[WINDOW - 1 :: WINDOW]
-        for start, end in pairwise([0, *(i + 1 for i in full)]):
-            batch = readings[start:end]
-            self._score(learner, batch, start, version, EARLY * len(readings))
-            known = [reading for reading in batch if reading.labelled]
-            learner.learn([reading.values for reading in known], [reading.state for reading in known])
-        self._score(learner, readings[full[-1] + 1 if full else 0 :], len(readings), version, 0)
-
-    def _score(
-        self, learner: EvolvingMetricLearner, batch: list[Reading], start: int, version: int, early: float
-    ) -> None:
-        if not batch:
-            return
-        labels = learner.predict_many([reading.values for reading in batch]).labels
-        for number, (reading, label) in enumerate(zip(batch, labels, strict=True), start):
-            self.right.setdefault((version, number < early), []).append(label == reading.state)
-
-    def accuracy(self, version: int, *, early: bool) -> float:
-        """Share of right predictions of all machines under a version, right after the switch or all of it."""
-        hits = self.right[version, True] + ([] if early else self.right[version, False])
-        return sum(hits) / len(hits)
+CHECKPOINT_MS = 1_000  # readers of committed records wait that long for a prediction
+MICRO_BATCH_MS = 100
+TICK_S = 0.05
+PATIENCE_S = 60.0  # without any sign of the job, until it is given up
 
 
-def contestants() -> list[Contestant]:
-    """The three models."""
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What can be chosen on the command line."""
 
-    def evolve(learner: EvolvingMetricLearner, space: FeatureSpace) -> EvolvingMetricLearner:
-        learner.evolve(space)
-        return learner
-
-    def restart(learner: EvolvingMetricLearner, space: FeatureSpace) -> EvolvingMetricLearner:
-        return EvolvingMetricLearner(space, learner.config)
-
-    return [
-        Contestant("EML", evolve),
-        Contestant("never learns new features", evolve, LearnerConfig(inherit=False)),
-        Contestant("restarts cold", restart),
-    ]
+    machines: int
+    records: int  # per machine and version
+    seed: int
+    picture: Path
+    broker: str | None = None
+    registry: str | None = None
+    keep: bool = False
 
 
-def run(machines: int, records: int, seed: int) -> int:
-    """Run all models over the same fleet and print what they got right."""
-    console, models = Console(), contestants()
-    learners = [
-        model.run(Machine(seed + number), records)
-        for model in track(models, description="running the fleet", console=console)
-        for number in range(machines)
-    ]
-    console.print(_table(models))
-    _print_evolution(console, learners[0])
-    return 0
+def run(options: Options, terminal: Screen | None = None) -> None:
+    """The whole story; LocalError says what went wrong."""
+    terminal = terminal or Screen()
+    if options.picture.is_dir() or not options.picture.absolute().parent.is_dir():
+        raise LocalError(f"No picture can be written to {options.picture}: name a file in a folder that is there.")
+    with ExitStack() as leaving:
+        stack = _start_stack(options, terminal, leaving)
+        names = _create_topics(options, stack)
+        registrar = Registrar(stack.registry_url, names.readings)
+        leaving.callback(registrar.close)
+        registrar.register(1)  # the later versions when their first records are due
+        planned = plan(options.machines, options.records, options.seed)
+        job = _start_job(stack, names, terminal, leaving)
+        board = _run_fleet(stack, names, planned, registrar, job, terminal, options.picture)
+        _say_where(options, stack, names, job, terminal)
+        if options.keep:
+            _keep(job)
+    if not board.balanced:
+        raise LocalError("Not every record has exactly one prediction or dead letter.")
 
 
-def _table(models: list[Contestant]) -> Table:
-    table = Table(title="share of right predictions: first 20 % after the switch | whole version")
-    table.add_column("model")
-    for version in range(len(VERSIONS)):
-        table.add_column(f"version {version + 1}", justify="right")
-    for model in models:
-        cells = (
-            f"{model.accuracy(v, early=True):.1%} | {model.accuracy(v, early=False):.1%}" for v in range(len(VERSIONS))
-        )
-        table.add_row(model.name, *cells)
-    return table
+# -- what is started ---------------------------------------------------------------------------------------------------
 
 
-def _print_evolution(console: Console, learner: EvolvingMetricLearner) -> None:
-    """What the first machine's learner says of its last evolution."""
-    explanation = learner.explain()
-    evolution = explanation.evolution
-    if evolution is None:
-        return
-    console.print(f"last evolution: new {evolution.change.augmented}, renamed {evolution.change.renamed}")
-    for name, takeover in evolution.takeovers.items():
-        console.print(f"  {name} is gone; survivors keep {takeover.share:.0%} of it, {takeover.by} most")
-    heaviest = sorted(explanation.weights.items(), key=lambda item: -item[1])[:3]
-    console.print("features that count most now: " + ", ".join(f"{name} {share:.0%}" for name, share in heaviest))
+def _start_stack(options: Options, terminal: Screen, leaving: ExitStack) -> Stack:
+    parts = {"Kafka": options.broker, "the registry": options.registry}
+    started = [part for part, address in parts.items() if not address]
+    sets = ["connector", *(["broker"] if not options.broker else []), *(["registry"] if not options.registry else [])]
+    if not all(jars.folder_of(name).is_dir() for name in sets):
+        with terminal.step("getting the jars (once, up to 230 MB)"):
+            for name in sets:
+                jars.jars(name)
+    with terminal.step(f"starting {' and '.join(started)}" if started else "asking Kafka and the registry"):
+        return leaving.enter_context(running(bootstrap_servers=options.broker, registry_url=options.registry))
+
+
+def _create_topics(options: Options, stack: Stack) -> Topics:
+    """The usual names where all is ours; new ones on a stack that others use, too."""
+    shared = options.broker or options.registry
+    names = Topics.named(f"demo-{uuid.uuid4().hex[:6]}-" if shared else "")
+    topics.create(stack.bootstrap_servers, names)
+    return names
+
+
+def _start_job(stack: Stack, names: Topics, terminal: Screen, leaving: ExitStack) -> JobProcess:
+    # Entered first, so left last: the job is stopped before its folder goes.
+    folder = Path(leaving.enter_context(TemporaryDirectory(prefix="eml-demo-", ignore_cleanup_errors=True)))
+    job = JobProcess(describe(job_settings(stack, names, folder)), folder, scratch=folder)
+    leaving.callback(job.stop)
+    with terminal.step("starting the job on Flink"):
+        job.start()
+        job.wait_until_running()
+    terminal.say(f"  Flink's page: {job.page}")
+    return job
+
+
+def job_settings(stack: Stack, names: Topics, folder: Path) -> Settings:
+    """The job's settings: the defaults, but quick to answer."""
+    return Settings(
+        kafka=KafkaSettings(
+            bootstrap_servers=stack.bootstrap_servers,
+            readings_topic=names.readings,
+            predictions_topic=names.predictions,
+            evolutions_topic=names.evolutions,
+            dead_letters_topic=names.dead_letters,
+            group_id=names.predictions,
+            transactional_id_prefix=names.predictions,
+        ),
+        registry=RegistrySettings(url=stack.registry_url, timeout_ms=REGISTRY_TIMEOUT_MS),
+        job=JobSettings(
+            name="eml-demo",
+            micro_batch_ms=MICRO_BATCH_MS,
+            checkpoint_interval_ms=CHECKPOINT_MS,
+            checkpoint_dir=(folder / "checkpoints").absolute().as_uri(),
+        ),
+    )
+
+
+# -- the fleet ---------------------------------------------------------------------------------------------------------
+
+
+def _run_fleet(
+    stack: Stack,
+    names: Topics,
+    planned: list[Planned],
+    registrar: Registrar,
+    job: JobProcess,
+    terminal: Screen,
+    path: Path,
+) -> Scoreboard:
+    """Send everything, take in everything, and show what came of it."""
+    board = Scoreboard()
+    evolutions = len({each.key for each in planned}) * (len(VERSIONS) - 1)
+    with (
+        closing(Sender(stack.bootstrap_servers, names.readings, planned, registrar.register)) as sender,
+        closing(Observer(stack.bootstrap_servers, names)) as observer,
+        Controls(registrar.schemas.__getitem__) as controls,
+    ):
+        _drive(sender, observer, controls, board, evolutions, job, terminal)
+        terminal.say(screen.balance(board))
+        with terminal.step("running the controls over the same records, and drawing"):
+            outcome = results(board.sent, {EML: board.labels, **controls.finish()})
+            picture.draw(path, outcome, board.changes)
+    terminal.say()
+    terminal.say(screen.summary(outcome))
+    terminal.say(f"picture   {path.absolute()}")
+    return board
+
+
+def _drive(
+    sender: Sender,
+    observer: Observer,
+    controls: Controls,
+    board: Scoreboard,
+    evolutions: int,
+    job: JobProcess,
+    terminal: Screen,
+) -> None:
+    """Send what is due and take in what has come, until every record sent is accounted for."""
+    started = heard = time.monotonic()
+    with terminal.live() as live:
+        while not (sender.done and board.missing <= 0 and len(board.changes) >= evolutions):
+            job.check()
+            sent = sender.send_due(time.monotonic() - started)
+            board.add_sent(sent)
+            controls.feed(sent)
+            if observer.poll(board, TICK_S):
+                heard = time.monotonic()
+            terminal.show(board, live)
+            if time.monotonic() - heard > PATIENCE_S:
+                raise LocalError(_nothing_heard(board, evolutions, job))
+        terminal.show(board, live, last=True)
+
+
+def _nothing_heard(board: Scoreboard, evolutions: int, job: JobProcess) -> str:
+    return (
+        f"Nothing came from the job for {PATIENCE_S:.0f} s; {board.missing} predictions and"
+        f" {evolutions - len(board.changes)} evolution events are missing.\n{job.log_tail()}"
+    )
+
+
+# -- the end -----------------------------------------------------------------------------------------------------------
+
+
+def _say_where(options: Options, stack: Stack, names: Topics, job: JobProcess, terminal: Screen) -> None:
+    """Where to look; what is given by address stays, the rest only if asked to."""
+    if options.keep or options.broker:
+        terminal.say(f"topics    {', '.join(astuple(names))} on {stack.bootstrap_servers}")
+    if options.keep or options.registry:
+        terminal.say(f"schemas   {stack.registry_url}/subjects")
+    if options.keep:
+        terminal.say(f"Flink     {job.page}\n\nEverything keeps running until Ctrl-C.")
+    else:
+        terminal.say("Stopping what was started; with --keep it stays until Ctrl-C, to look around.")
+
+
+def _keep(job: JobProcess) -> None:
+    while True:
+        time.sleep(1)
+        job.check()

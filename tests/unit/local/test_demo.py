@@ -1,44 +1,47 @@
-"""The simulated fleet, and what the demonstration shows of it."""
+"""`eml demo` without a stack: its options, and how it ends. With one: tests/integration/test_demo.py."""
 
-import numpy as np
+from types import SimpleNamespace
+
+import pytest
 
 from eml.cli import main
-from eml.local.demo import contestants
-from eml.local.fleet import STATES, VERSIONS, Machine
+from eml.local import command, demo
+from eml.local.topics import Topics
+from eml.settings import describe, load
 
 
-def test_a_machine_is_the_same_for_the_same_seed_and_another_for_another():
-    one, same, other = (np.array([r.values for r in Machine(seed).readings(VERSIONS[0], 50)]) for seed in (1, 1, 2))
-    assert np.array_equal(one, same)
-    assert not np.array_equal(one, other)
+@pytest.fixture(autouse=True)
+def threads(monkeypatch):
+    """The command sets it for its own process."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
-def test_readings_have_the_versions_features_and_some_are_labelled():
-    readings = list(Machine(0).readings(VERSIONS[2], 400))
-    assert {len(r.values) for r in readings} == {len(VERSIONS[2])}
-    assert {r.state for r in readings} == set(STATES)
-    assert 0.3 < np.mean([r.labelled for r in readings]) < 0.5
+def test_the_jobs_settings_can_be_loaded(tmp_path):
+    stack = SimpleNamespace(bootstrap_servers="127.0.0.1:9092", registry_url="http://127.0.0.1:8081/api")
+    wanted = demo.job_settings(stack, Topics.named("demo-1-"), tmp_path)  # type: ignore[arg-type]
+    file = tmp_path / "eml.toml"
+    file.write_text(describe(wanted), encoding="utf-8")
+    assert load(file, environ={}) == wanted
 
 
-def test_each_upgrade_takes_a_sensor_away_and_brings_one_and_the_rename_survives():
-    second, third = VERSIONS[0].diff(VERSIONS[1]), VERSIONS[1].diff(VERSIONS[2])
-    assert (second.vanished, second.augmented) == (("oil_pressure",), ("acoustic",))
-    assert third.renamed == {"vibration_radial": "vibration_x"}
-    assert third.augmented == ("coolant_flow",)
+@pytest.mark.parametrize("arguments", [["--machines", "0"], ["--records", "-5"], ["--records", "many"]])
+def test_numbers_out_of_range_are_refused(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["demo", *arguments])
+    assert left.value.code == 2
+    assert arguments[0] in capsys.readouterr().err
 
 
-def test_eml_is_ahead_of_dropping_and_of_restarting_right_after_the_switches():
-    models = contestants()
-    for model in models:
-        for seed in range(2):
-            model.run(Machine(seed), 600)
-    eml, dropping, cold = ([m.accuracy(v, early=True) for v in (1, 2)] for m in models)
-    assert np.mean(eml) > np.mean(cold) + 0.2
-    assert np.mean(eml) > np.mean(dropping)
+def test_a_picture_that_cannot_be_written_is_told_before_anything_starts(tmp_path, capsys):
+    assert main(["demo", "--picture", str(tmp_path / "missing" / "picture.png")]) == 1
+    assert "missing" in capsys.readouterr().err
 
 
-def test_the_command_prints_a_row_for_each_model(capsys):
-    assert main(["demo", "--machines", "1", "--records", "200"]) == 0
-    printed = capsys.readouterr().out
-    for name in ("EML", "never learns", "restarts cold", "is gone; survivors keep"):
-        assert name in printed
+def test_ctrl_c_is_status_130_and_an_address_without_broker_is_an_error(monkeypatch, capsys):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    assert main(["demo", "--broker", "127.0.0.1:1", "--registry", "http://127.0.0.1:1"]) == 1
+    assert "No Kafka broker answers at 127.0.0.1:1" in capsys.readouterr().err
+    monkeypatch.setattr(demo, "run", interrupted)
+    assert main(["demo"]) == command.INTERRUPTED == 130

@@ -1,1 +1,1 @@
-"""What runs on one machine to try EML out: today the simulated fleet and the demonstration."""
+"""What runs on one machine to try EML out: a broker, a registry, a simulated fleet, the job, the demonstration."""

@@ -8,20 +8,20 @@ timestamps, evolutions happen at the first record of a newer schema. Where a mic
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
+from math import isfinite
 from operator import itemgetter
 
-import numpy as np
-
-from eml.core import EvolvingMetricLearner, FeatureSpace
-from eml.core.arrays import Array
+from eml.core import EvolvingMetricLearner
 from eml.core.report import NO_LABELS
 from eml.settings import Settings
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.packing import pack, unpack
-from eml.stream.records import DeadLetter, Evolved, Position, Raw, Scored
-from eml.stream.schema import Decoded, ReadingSchema
+from eml.stream.placing import placed, with_former_names
+from eml.stream.records import DeadLetter, Evolved, Raw, Scored
+from eml.stream.runs import Results, Run
+from eml.stream.schema import ReadingSchema
 from eml.stream.window import Window
 from eml.stream.wire import HEADER_SIZE, unframe
 
@@ -31,17 +31,6 @@ LEAST_WINDOW = 8  # labelled records before the first update of a new space: a n
 KNOWN_SCHEMAS = 64  # ids a key remembers
 
 LookUp = Callable[[int], ReadingSchema]
-
-
-@dataclass(slots=True)
-class Results:
-    """What became of a micro-batch: each record is in exactly one of predictions, dead letters and waiting."""
-
-    predictions: list[Scored] = field(default_factory=list)
-    evolutions: list[Evolved] = field(default_factory=list)
-    dead_letters: list[DeadLetter] = field(default_factory=list)
-    waiting: list[Raw] = field(default_factory=list)  # from the first record on whose schema cannot be had now
-    retry_after_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +93,7 @@ class KeyModel:
         decoded = schema.decode([raw.value or b"" for raw in raws], HEADER_SIZE)
         for row, error in decoded.bad:
             results.dead_letters.append(self._dead_letter(raws[row], error, schema.id))
-        self._serve(schema, decoded, [raws[row].position for row in decoded.rows], results)
+        self._serve(Run(schema, decoded, [raws[row].position for row in decoded.rows]), results)
 
     def _dead_letter(self, raw: Raw, error: BadRecordError, schema_id: int | None) -> DeadLetter:
         stage = self._learner.stage if self._learner else "initial"
@@ -112,40 +101,39 @@ class KeyModel:
 
     # -- records of one schema -------------------------------------------------------------------------------------
 
-    def _serve(self, schema: ReadingSchema, decoded: Decoded, positions: list[Position], results: Results) -> None:
+    def _serve(self, run: Run, results: Results) -> None:
         """Serve readings in pieces between which the model changes."""
         start = 0
-        while start < len(positions):
-            now = positions[start].timestamp_ms
-            if self._is_due(now):
+        while start < len(run):
+            if self._is_due(run.time(start)):
                 self._learn()
-            late = self._is_late(schema)
+            late = self._is_late(run.schema)
             if late and self.window.late + 1 >= self._settings.learning.late_records:
                 late = False  # too many in a row for stragglers: the fleet went back
             if not late:
-                self._move_to(schema, decoded.event_times[start], positions[start], results)
-            end = self._piece_end(decoded, positions, start, late=late)
-            self._predict(schema, decoded, positions, slice(start, end), late, results)
-            self._count_late(end - start if late else 0)
-            self._take_labels(schema, decoded, positions, slice(start, end))
-            start = end
+                self._move_to(run, start, results)
+            piece = slice(start, self._piece_end(run, start, late=late))
+            self._predict(run, piece, results, late=late)
+            self._count_late(piece.stop - start if late else 0)
+            self._take_labels(run, piece)
+            start = piece.stop
 
     def _is_due(self, now_ms: int) -> bool:
         return len(self.window) > 0 and now_ms - self.window.started_ms >= self._settings.learning.window_ms
 
-    def _piece_end(self, decoded: Decoded, positions: list[Position], start: int, *, late: bool) -> int:
+    def _piece_end(self, run: Run, start: int, *, late: bool) -> int:
         """The first record after `start` before or at which the model may change."""
-        settings, end = self._settings.learning, len(positions)
+        settings, end = self._settings.learning, len(run)
         if late:
             end = min(end, start + settings.late_records - 1 - self.window.late)
         room = self._window_size() - len(self.window)
         started = self.window.started_ms if len(self.window) else None
         for row in range(start, end):
-            timestamp = positions[row].timestamp_ms
-            if row > start and started is not None and timestamp - started >= settings.window_ms:
+            now = run.time(row)
+            if row > start and started is not None and now - started >= settings.window_ms:
                 return row
-            if decoded.labels[row] is not None:
-                started = timestamp if started is None else started
+            if run.decoded.labels[row] is not None:
+                started = now if started is None else started
                 room -= 1
                 if room == 0:
                     return row + 1
@@ -154,20 +142,11 @@ class KeyModel:
     def _window_size(self) -> int:
         """Small windows for a new space, growing with what it has seen."""
         full = self._settings.learning.window_records
-        learner = self._learner
-        return min(full, max(LEAST_WINDOW, learner.age if learner else 0))
+        return min(full, max(LEAST_WINDOW, self._learner.age if self._learner else 0))
 
-    def _predict(
-        self,
-        schema: ReadingSchema,
-        decoded: Decoded,
-        positions: list[Position],
-        piece: slice,
-        late: bool,  # noqa: FBT001
-        results: Results,
-    ) -> None:
-        learner = self._model()
-        predictions = learner.predict_many(self._in_current_space(schema, decoded.values[piece]))
+    def _predict(self, run: Run, piece: slice, results: Results, *, late: bool) -> None:
+        learner, schema, decoded = self._model(), run.schema, run.decoded
+        predictions = learner.predict_many(placed(decoded.values[piece], schema.space, learner.space))
         known = predictions.labels[0] is not None
         classes = [str(label) for label in predictions.classes]
         margins, novelties = predictions.margin.tolist(), predictions.novelty.tolist()
@@ -181,24 +160,24 @@ class KeyModel:
                     reason=None if known else NO_LABELS,
                     scores=dict(zip(classes, scores, strict=True)),
                     margin=margins[i] if known else None,
-                    novelty=novelties[i] if np.isfinite(novelties[i]) else None,
+                    novelty=novelties[i] if isfinite(novelties[i]) else None,
                     stage=learner.stage,
                     schema_id=schema.id,
                     schema_version=schema.version,
                     model_revision=learner.revision,
                     truth=decoded.labels[row],
                     late=late,
-                    position=positions[row],
+                    position=run.positions[row],
                 )
             )
 
-    def _take_labels(self, schema: ReadingSchema, decoded: Decoded, positions: list[Position], piece: slice) -> None:
-        rows = [row for row in range(piece.start, piece.stop) if decoded.labels[row] is not None]
-        if not rows:
+    def _take_labels(self, run: Run, piece: slice) -> None:
+        labelled = run.labelled(piece)
+        if not labelled:
             return
-        labels = [label for row in rows if (label := decoded.labels[row]) is not None]
-        values = self._in_current_space(schema, decoded.values[rows])
-        self.window.add(values, labels, positions[rows[0]].timestamp_ms)
+        rows = [row for row, _ in labelled]
+        values = placed(run.decoded.values[rows], run.schema.space, self._model().space)
+        self.window.add(values, [label for _, label in labelled], run.time(rows[0]))
         self.window_changed = True
         if len(self.window) >= self._window_size():
             self._learn()
@@ -226,8 +205,9 @@ class KeyModel:
         older = schema.subject == self._current.subject and schema.version < self._current.version
         return older or schema.id in self._known
 
-    def _move_to(self, schema: ReadingSchema, event_time: int | None, position: Position, results: Results) -> None:
-        """Put the model on a schema: nothing to do, a first model, a move of columns, or an evolution."""
+    def _move_to(self, run: Run, row: int, results: Results) -> None:
+        """Put the model on a reading's schema: nothing to do, a first model, a move of columns, or an evolution."""
+        schema = run.schema
         if schema.id == self._current.id:
             return
         old, self._current = self._current, Version(schema.id, schema.subject, schema.version)
@@ -241,11 +221,11 @@ class KeyModel:
         if len(self.window):
             self._learn()  # what is pending is of the old space
         stage = self._learner.stage
-        report = self._learner.evolve(_with_former_names(schema.space, self._learner.space))
+        report = self._learner.evolve(with_former_names(schema.space, self._learner.space))
         if report.change.is_evolution:
             results.evolutions.append(
                 Evolved(
-                    event_time=event_time,
+                    event_time=run.decoded.event_times[row],
                     old_schema_id=old.id,
                     old_version=old.version,
                     old_subject=old.subject,
@@ -255,21 +235,9 @@ class KeyModel:
                     report=report,
                     stage=stage,
                     batches=self._learner.revision,
-                    position=position,
+                    position=run.positions[row],
                 )
             )
-
-    def _in_current_space(self, schema: ReadingSchema, values: Array) -> Array:
-        """Values (n, d) in the columns of the learner: what it has and the reading has not is missing."""
-        space = self._model().space
-        if space.names == schema.space.names:
-            return values
-        change = schema.space.diff(space)
-        placed = np.full((len(values), len(space)), np.nan)
-        placed[:, space.columns(change.survived)] = values[
-            :, schema.space.columns(change.former[name] for name in change.survived)
-        ]
-        return placed
 
     # -- state -----------------------------------------------------------------------------------------------------
 
@@ -296,13 +264,3 @@ class KeyModel:
         loaded._learner = EvolvingMetricLearner.restore(snapshot)
         loaded.window = Window.load(window) if window is not None else Window()
         return loaded
-
-
-def _with_former_names(new: FeatureSpace, old: FeatureSpace) -> FeatureSpace:
-    """`new`, and where `old` calls one of its features a former name of its own, with that as alias.
-
-    Aliases are written in the newer schema only; on the way back they must be read the other way round.
-    """
-    back = {name: former for former, name in new.diff(old).renamed.items()}
-    aliases = {name: new.aliases.get(name, ()) for name in {*new.aliases, *back}}
-    return FeatureSpace(new.names, {n: (*a, back[n]) if n in back else a for n, a in aliases.items()})

@@ -11,9 +11,11 @@ from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
 from eml.settings import LearningSettings, RecordSettings, Settings
 from eml.stream.errors import BadSchemaError, RegistryUnavailableError
-from eml.stream.fleet import KeyModel, Results
+from eml.stream.fleet import KeyModel
 from eml.stream.outputs import schema_text
+from eml.stream.placing import placed
 from eml.stream.records import Position, Raw
+from eml.stream.runs import Results
 from eml.stream.schema import ReadingSchema, compile_schema
 from eml.stream.wire import frame
 
@@ -227,8 +229,6 @@ def test_damaged_or_foreign_state_is_refused():
 
 
 def test_late_values_land_in_the_columns_of_their_names():
-    model = KeyModel("pump", SETTINGS)
-    model.step(records([1] * 40 + [3] * 40), look_up)
     values = np.arange(6.0)[None]  # temperature, vibration_x, vibration_y, current, oil_pressure, rpm
-    placed = model._in_current_space(SCHEMAS[10], values)
-    np.testing.assert_array_equal(placed, [[0.0, 1.0, np.nan, np.nan, 5.0]])
+    there = placed(values, SCHEMAS[10].space, SCHEMAS[30].space)
+    np.testing.assert_array_equal(there, [[0.0, 1.0, np.nan, np.nan, 5.0]])

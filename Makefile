@@ -53,6 +53,7 @@ bench: .venv-peers/.ready ## Measure speed, beside River's models
 lock: .venv/.ready ## Pin requirements/*.txt anew from pyproject.toml (LOCK_FLAGS=--upgrade for newest)
 	$(COMPILE) pyproject.toml --extra evaluate --extra local --extra dev \
 		--constraints requirements/job.constraints.txt --output-file requirements/dev.txt
+	$(COMPILE) pyproject.toml --extra job --constraints requirements/dev.txt --output-file requirements/job.txt
 	$(COMPILE) pyproject.toml --extra peers --extra test --output-file requirements/peers.txt
 
 .PHONY: clean

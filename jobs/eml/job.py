@@ -1,4 +1,4 @@
-"""The entry of the job: `python -m eml.job --settings FILE`, or the same module under `flink run`.
+"""The entry of the job: `python -m eml.job --settings FILE`, or the same module under `flink run -pym eml.job`.
 
 Reads the settings, checks everything that can be checked before a record flows, builds the graph and runs it.
 """
@@ -16,13 +16,14 @@ from eml.settings import ON_CLUSTER, Settings, describe, load
 from eml.stream.outputs import schema_text
 from eml.stream.registry import SchemaRegistry
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("eml.job")  # also under `-m`, where `__name__` is another
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the job until it is cancelled; 1, with what to do about it, where it cannot start."""
+    """Run the job until it is cancelled (`flink run -d`: submit it); 1, with what to do, where it cannot start."""
     arguments = _parser().parse_args(argv)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("eml").setLevel(logging.INFO)  # pyflink's import puts the root's level up
     try:
         settings = load(arguments.settings)
         _run(settings, _flink_options(settings, arguments))
@@ -40,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--restore",
         metavar="PATH",
-        help="checkpoint or savepoint to start from; 'latest': newest in job.checkpoint_dir",
+        help="checkpoint or savepoint to start from; 'latest': newest in job.checkpoint_dir; 'auto': if there is one",
     )
     parser.add_argument(
         "-D", dest="options", metavar="KEY=VALUE", action="append", default=[], help="an option of Flink's own"
@@ -58,7 +59,7 @@ def _run(settings: Settings, options: dict[str, str]) -> None:
     ids = _register_outputs(registry, settings)
     log.info("starting with these settings:\n%s", describe(settings))
     pipeline.build(env, settings, *ids)
-    env.execute(settings.job.name)
+    environment.execute(env, settings.job.name)
 
 
 def _register_outputs(registry: SchemaRegistry, settings: Settings) -> tuple[int, int]:
@@ -88,22 +89,27 @@ def _flink_options(settings: Settings, arguments: argparse.Namespace) -> dict[st
         if not equals:
             raise EmlError(f"-D wants KEY=VALUE, not {pair!r}")
         options[name] = value
-    if arguments.restore:
-        options["execution.state-recovery.path"] = _checkpoint(settings, arguments.restore)
+    start = _checkpoint(settings, arguments.restore)
+    if start:
+        options["execution.state-recovery.path"] = start
     return options
 
 
-def _checkpoint(settings: Settings, wanted: str) -> str:
-    if wanted != "latest":
+def _checkpoint(settings: Settings, wanted: str | None) -> str | None:
+    """Where to start from; None: at the beginning."""
+    if wanted not in {"latest", "auto"}:
         return wanted
     folder = urlparse(settings.job.checkpoint_dir)
     if folder.scheme != "file":
-        raise EmlError("--restore latest needs job.checkpoint_dir to be a file:// folder: name the checkpoint's path")
+        raise EmlError(f"--restore {wanted} needs a file:// folder as job.checkpoint_dir: name the checkpoint's path")
     # A checkpoint without its metadata was never finished.
     finished = list(Path(url2pathname(folder.path)).glob("*/chk-*/_metadata"))
-    if not finished:
+    if finished:
+        return max(finished, key=lambda path: path.stat().st_mtime).parent.as_uri()
+    if wanted == "latest":
         raise EmlError(f"no finished checkpoint under {settings.job.checkpoint_dir}: start without --restore")
-    return max(finished, key=lambda path: path.stat().st_mtime).parent.as_uri()
+    log.info("no finished checkpoint under %s: a first start", settings.job.checkpoint_dir)
+    return None
 
 
 if __name__ == "__main__":

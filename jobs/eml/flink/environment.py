@@ -1,15 +1,22 @@
-"""The environment a graph is built in: what the job needs of Flink, and the connector's jar.
+"""The environment a graph is built in and run: what the job needs of Flink, and the connector's jar.
 
-Called by `job`, before `topics` and `pipeline`.
+Called by `job`, before `topics` and `pipeline`, and after them to run what they made.
 """
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 
 from pyflink.common import Configuration
 from pyflink.datastream import StreamExecutionEnvironment
+from pyflink.java_gateway import get_gateway
 
+from eml.core.errors import EmlError
 from eml.settings import Settings
+
+log = logging.getLogger(__name__)
+
+CONNECTOR = "org.apache.flink.connector.kafka.source.KafkaSource"  # a class of it
 
 
 def create(settings: Settings, extra: Mapping[str, str], connector: Path | None) -> StreamExecutionEnvironment:
@@ -17,7 +24,20 @@ def create(settings: Settings, extra: Mapping[str, str], connector: Path | None)
     env = StreamExecutionEnvironment.get_execution_environment(configuration(settings, extra))
     if connector is not None:
         env.add_jars(connector.resolve().as_uri())  # not `pipeline.jars`: that would drop Flink's own Python jar
+    elif not _on_class_path(CONNECTOR):
+        raise EmlError(
+            'job.connector_jar is "cluster", but Flink has no Kafka connector: put flink-sql-connector-kafka into its'
+            " folder lib, or name the jar's path"
+        )
     return env
+
+
+def _on_class_path(name: str) -> bool:
+    try:
+        get_gateway().jvm.Class.forName(name)
+    except Exception:  # noqa: BLE001  py4j has one type for all of Java's
+        return False
+    return True
 
 
 def configuration(settings: Settings, extra: Mapping[str, str]) -> Configuration:
@@ -33,7 +53,7 @@ def configuration(settings: Settings, extra: Mapping[str, str]) -> Configuration
         "restart-strategy.type": "exponential-delay",
         # A cause that stays, like refused credentials, ends the job after these attempts.
         "restart-strategy.exponential-delay.attempts-before-reset-backoff": "10",
-        "table.exec.uid.generation": "ALWAYS",  # a savepoint finds its operators again
+        "table.exec.uid.generation": "ALWAYS",  # a savepoint finds its operators again; `pipeline` makes them lasting
         "table.local-time-zone": "UTC",
         # State kept in one of Python's modes is silently lost in the other: there is only this one.
         "python.execution-mode": "process",
@@ -44,3 +64,13 @@ def configuration(settings: Settings, extra: Mapping[str, str]) -> Configuration
     for name, value in {**wanted, **extra}.items():
         config.set_string(name, value)
     return config
+
+
+def execute(env: StreamExecutionEnvironment, name: str) -> None:
+    """Run the graph until the job ends, or only submit it (`flink run -d`); to be cancelled is no failure."""
+    try:
+        env.execute(name)
+    except Exception as error:
+        if "JobCancellationException" not in str(error):  # py4j has one type for all of Java's
+            raise
+        log.info("the job was cancelled")

@@ -21,10 +21,11 @@ from pyflink.datastream.state import ListStateDescriptor, StateTtlConfig, ValueS
 from eml.settings import Settings
 from eml.stream import waiting
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
-from eml.stream.fleet import KeyModel, Results
+from eml.stream.fleet import KeyModel
 from eml.stream.outputs import Encoder, dead_letter_headers
 from eml.stream.records import DeadLetter, Position, Raw
 from eml.stream.registry import SchemaRegistry
+from eml.stream.runs import Results
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +71,7 @@ class EvolvingOperator(KeyedProcessFunction):
         )
         self._cache: OrderedDict[str, Live] = OrderedDict()
         self._ttl = self._settings.job.state_ttl_ms / 1000
-        ttl = StateTtlConfig.new_builder(Time.milliseconds(self._settings.job.state_ttl_ms)).build()
+        ttl = _time_to_live(self._settings.job.state_ttl_ms)
         model, window = ValueStateDescriptor("model", BYTES), ValueStateDescriptor("window", BYTES)
         waiting_ = ListStateDescriptor("waiting", BYTES)
         for descriptor in (model, window, waiting_):
@@ -195,6 +196,14 @@ class EvolvingOperator(KeyedProcessFunction):
         self._counters["evolutions"].inc(len(results.evolutions))
         self._counters["dead_letters"].inc(len(results.dead_letters))
         self._counters["waits"].inc(int(bool(results.waiting)))
+
+
+def _time_to_live(ms: int) -> StateTtlConfig:
+    """Of a kind that lets PyFlink keep writes until the end of a bundle: each alone is a wait for the JVM."""
+    builder = StateTtlConfig.new_builder(Time.milliseconds(ms))
+    builder.set_update_type(StateTtlConfig.UpdateType.OnReadAndWrite)  # with this, reads are not cached: the models are
+    builder.set_state_visibility(StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp)
+    return builder.build()
 
 
 def _readable(key: str) -> str | None:

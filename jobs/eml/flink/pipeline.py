@@ -4,6 +4,10 @@ Built by `job`; builds `operator` in. Records cross into Python and back once pe
 and the writing are table operators, which also see what Python's own Kafka connector hides (headers, timestamps).
 """
 
+import re
+from collections import Counter
+from typing import Any
+
 from pyflink.common import Types
 from pyflink.datastream import DataStream, KeyedStream, StreamExecutionEnvironment
 from pyflink.java_gateway import get_gateway
@@ -20,12 +24,15 @@ RESULTS = (
     .column("dead_letters", "ARRAY<ROW<content BYTES, headers MAP<STRING, BYTES>>>")
     .build()
 )
+KINDS = ("predictions", "evolutions", "dead_letters")
+NUMBERED = re.compile(r"\d+_")  # how the uids begin that Flink gives to table operators
 
 
 def build(
     env: StreamExecutionEnvironment, settings: Settings, prediction_schema_id: int, evolution_schema_id: int
 ) -> None:
     """Add the job's graph to the environment; `env.execute` runs it."""
+    env.get_config().disable_auto_generated_uids()  # an operator whose state a savepoint might not find is refused
     tables = StreamTableEnvironment.create(env)
     operator = EvolvingOperator(settings, prediction_schema_id, evolution_schema_id)
     results = (
@@ -46,7 +53,9 @@ def micro_batches(tables: StreamTableEnvironment, settings: Settings) -> DataStr
         FROM TABLE(TUMBLE(TABLE readings, DESCRIPTOR(arrived), INTERVAL '{seconds:.3f}' SECOND(9, 3)))
         GROUP BY name, window_start, window_end
     """)  # noqa: S608  a number
-    return tables.to_append_stream(batches, INPUT)
+    stream = tables.to_append_stream(batches, INPUT)
+    fix_uids(stream._j_data_stream.getTransformation(), "readings")  # noqa: SLF001  Python hides the graph's parts
+    return stream
 
 
 def keyed(batches: DataStream) -> KeyedStream:
@@ -98,6 +107,27 @@ def write(tables: StreamTableEnvironment, settings: Settings, results: DataStrea
         SELECT kafka_key, content, headers FROM results CROSS JOIN UNNEST(dead_letters) AS exploded (content, headers)
     """)
     statements.attach_as_datastream()
+    env = results.get_execution_environment()._j_stream_execution_environment  # noqa: SLF001
+    for kind in KINDS:
+        (sink,) = (end for end in env.getTransformations() if f"{kind}_sink" in end.getName())
+        fix_uids(sink, kind)
+
+
+def fix_uids(end: Any, part: str) -> None:  # noqa: ANN401  a Java object
+    """Name the operators of a part of the graph, from its last one back: `readings-window-aggregate`.
+
+    A savepoint finds its state by these names. Those that Flink gives begin with a number (`4_window-aggregate`) that
+    counts all table operators a JVM has planned: with one more in front, anywhere, the state would not be found.
+    """
+    ahead, seen = [end], Counter[str]()
+    while ahead:
+        operator = ahead.pop()
+        uid = operator.getUid() or "0_conversion"  # the step from a table to a stream is given none
+        if NUMBERED.match(uid):
+            kind = NUMBERED.sub("", uid, count=1)
+            seen[kind] += 1
+            operator.setUid(f"{part}-{kind}" + (f"-{seen[kind]}" if seen[kind] > 1 else ""))
+            ahead.extend(operator.getInputs())
 
 
 def sink_table(kafka: KafkaSettings, kind: str, topic: str) -> str:

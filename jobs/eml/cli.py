@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from eml import __version__
+from eml.bench import command as bench
 from eml.evaluate import command as evaluate
 from eml.local import command as local
 from eml.local import stack_command
@@ -17,7 +18,7 @@ AddParser = Callable[["argparse._SubParsersAction[argparse.ArgumentParser]"], No
 
 # One line per subcommand. Its `add_parser(subparsers)` adds a parser and ends with
 # `parser.set_defaults(run=function)`; the function takes the parsed arguments and returns the exit status.
-COMMANDS: tuple[AddParser, ...] = (evaluate.add_parser, local.add_parser, stack_command.add_parser)
+COMMANDS: tuple[AddParser, ...] = (evaluate.add_parser, local.add_parser, stack_command.add_parser, bench.add_parser)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -2,13 +2,14 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self, cast
 
@@ -18,6 +19,7 @@ from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.consumer.fetcher import ConsumerRecord
 
 from eml.local.fleet import VERSIONS, Machine
+from eml.local.job_process import SETTINGS_VARIABLES
 from eml.local.messages import ReadingWriter
 from eml.local.stack import Stack
 from eml.stream.outputs import read_prediction, schema_text
@@ -182,9 +184,21 @@ class Job:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                env={**os.environ, "_python_worker_execution_mode": "process", "OMP_NUM_THREADS": "1"},
+                env=self._environment(),
             )
         return self
+
+    def _environment(self) -> dict[str, str]:
+        scraps = self.folder / "tmp"  # Flink unpacks 70 MB of jars, and leaves them where it is killed
+        scraps.mkdir(exist_ok=True)
+        return {
+            **{name: value for name, value in os.environ.items() if not name.startswith(SETTINGS_VARIABLES)},
+            "_python_worker_execution_mode": "process",
+            "OMP_NUM_THREADS": "1",
+            "TMPDIR": str(scraps),
+            "JVM_ARGS": f"-Djava.io.tmpdir={scraps}",
+            "FLINK_LOG_DIR": str(self.folder),
+        }
 
     def toml(self) -> str:
         """The settings of this job, with the test's own on top."""
@@ -210,18 +224,12 @@ class Job:
 
     def kill(self) -> None:
         """-9 for the job and all it started."""
-        self._signal(signal.SIGKILL)
-
-    def stop(self) -> None:
-        self._signal(signal.SIGTERM)
-
-    def _signal(self, number: signal.Signals) -> None:
-        if self.process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, number)
-        self.process.wait(30)
-        self.process = None
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(30)
+            self.process = None
+            shutil.rmtree(self.folder / "tmp", ignore_errors=True)
 
     def alive(self) -> bool:
         return self.process is not None and self.process.poll() is None
@@ -234,10 +242,6 @@ class Job:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-
-    def again(self, **settings: dict[str, object]) -> "Job":
-        """The same job with other settings."""
-        return replace(self, settings={**self.settings, **settings}, process=None)
 
 
 def _toml(value: object) -> str:

@@ -103,11 +103,6 @@ def test_the_guides_name_the_connector_as_it_is():
 # -- settings and how the job is run -----------------------------------------------------------------------------------
 
 
-def test_the_example_settings_are_the_defaults():
-    example, least = load(ROOT / "deploy/eml.toml", {}), {"kafka.bootstrap_servers": "localhost:9092"}
-    assert example == load(None, {}, least | {"registry.url": "http://localhost:8081"})
-
-
 def test_composes_settings_load_and_its_topics_are_made(services: dict[str, Any]):
     settings = load(None, services["jobmanager"]["environment"] | _image_environment())
     assert settings.job.connector_jar == "cluster"

@@ -50,11 +50,9 @@ class Task:
 
     def send(self, key: str, raws: Iterable[Raw]) -> list[Row]:
         self.runtime.key = key
-        rows = [
-            Row(raw.position.partition, raw.position.offset, raw.position.timestamp_ms, raw.value, raw.headers)
-            for raw in raws
-        ]
-        return list(self.operator.process_element(rows, self.runtime))
+        places = [(raw.position.partition, raw.position.offset, raw.position.timestamp_ms) for raw in raws]
+        columns = zip(*((*place, raw.value, raw.headers) for place, raw in zip(places, raws, strict=True)), strict=True)
+        return list(self.operator.process_element(Row(*map(list, columns)), self.runtime))
 
     def pass_time(self, ms: int) -> list[Row]:
         self.runtime.now += ms

@@ -25,6 +25,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     stream.add_argument("--checkpoint-ms", type=_positive, default=5_000, help="between two (default %(default)s)")
     stream.add_argument("--broker", metavar="ADDRESS", help="use this running broker (host:port), with new topics")
     stream.add_argument("--registry", metavar="URL", help="use this running registry (Confluent's API)")
+    stream.add_argument(
+        "-D", dest="flink", type=_pair, action="append", default=[], metavar="KEY=VALUE", help="Flink's own, for all"
+    )
     stream.set_defaults(run=_run)
 
 
@@ -48,6 +51,13 @@ def _share(text: str) -> float:
     return share
 
 
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"KEY=VALUE is needed, not {text!r}")
+    return name, value
+
+
 def _run(arguments: argparse.Namespace) -> int:
     from eml.core.errors import EmlError  # noqa: PLC0415  numpy and the like would slow `eml --help`
 
@@ -55,7 +65,7 @@ def _run(arguments: argparse.Namespace) -> int:
         from eml.bench.comparison import Options  # noqa: PLC0415
         from eml.bench.stream import run  # noqa: PLC0415
 
-        chosen = vars(arguments)
+        chosen = {**vars(arguments), "flink": tuple(arguments.flink)}
         run(Options(**{name: chosen[name] for name in Options.__slots__}))
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")

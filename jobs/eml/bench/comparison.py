@@ -23,6 +23,7 @@ class Options:
     micro_batch_ms: tuple[int, ...]
     broker: str | None = None
     registry: str | None = None
+    flink: tuple[tuple[str, str], ...] = ()  # options of Flink's own, the same for all
 
     def rivals(self) -> "list[Rival]":
         """Those who take turns; the peers know no micro-batch."""

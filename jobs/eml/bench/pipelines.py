@@ -4,6 +4,7 @@ Started by `stream`; a pipeline is `eml.local`'s job process, and a peer is anot
 Each has real Python workers, as on a cluster: under plain `python` they would run inside the client.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, cast
 
@@ -20,8 +21,8 @@ REGISTRY_TIMEOUT_MS = 15_000  # its first answers are slow
 class Pipeline(JobProcess):
     """The job, or a peer."""
 
-    def __init__(self, kind: str, settings: str, folder: Path) -> None:
-        super().__init__(settings, folder, environment=REAL_WORKERS)
+    def __init__(self, kind: str, settings: str, folder: Path, options: Mapping[str, str]) -> None:
+        super().__init__(settings, folder, options, environment=REAL_WORKERS)
         self._kind = kind
 
     def command(self) -> list[str]:

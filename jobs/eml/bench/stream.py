@@ -90,7 +90,7 @@ class Bench:
             output = Output(kafka.bootstrap_servers, kafka.predictions_topic, self._options.parallelism)
             with (
                 self._topics.made(kafka.predictions_topic, kafka.evolutions_topic, kafka.dead_letters_topic),
-                Pipeline(rival.kind, describe(settings), Path(folder)) as pipeline,
+                Pipeline(rival.kind, describe(settings), Path(folder), dict(self._options.flink)) as pipeline,
             ):
                 pipeline.start()
                 output.wait(self._options.records, pipeline.check)

@@ -68,5 +68,6 @@ def _what(options: Options) -> str:
         f" {options.labelled:.0%} and each key's first ones with a label. The rate is of the records in the output"
         f" topic, from their append times; the first {WARM_UP:.0%} do not count. Parallelism {options.parallelism},"
         f" {options.delivery}, a checkpoint every {options.checkpoint_ms} ms, real Python workers;"
-        f" medians of {options.rounds}. 'With a label': predictions that name a class."
+        + "".join(f" {name} {value};" for name, value in options.flink)
+        + f" medians of {options.rounds}. 'With a label': predictions that name a class."
     )

@@ -10,7 +10,7 @@ cache and state never differ at the end of a call: a checkpoint between calls ho
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +31,10 @@ log = logging.getLogger(__name__)
 
 BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 HEADERS = Types.MAP(Types.STRING(), BYTES)
-RECORD = Types.ROW([Types.INT(), Types.LONG(), Types.LONG(), BYTES, HEADERS])  # partition, offset, timestamp, value
-INPUT = Types.ROW([Types.STRING(), Types.OBJECT_ARRAY(RECORD)])  # key, micro-batch
+# A micro-batch has a column for each of partition, offset, timestamp, value and headers: a row for each record would
+# take five times as long to read.
+COLUMNS = (Types.INT(), Types.LONG(), Types.LONG(), BYTES, HEADERS)
+INPUT = Types.ROW([Types.STRING(), Types.ROW([Types.OBJECT_ARRAY(column) for column in COLUMNS])])  # key, micro-batch
 OUTPUT = Types.ROW_NAMED(
     ["kafka_key", "predictions", "evolutions", "dead_letters"],
     [
@@ -42,6 +44,7 @@ OUTPUT = Types.ROW_NAMED(
         Types.OBJECT_ARRAY(Types.ROW_NAMED(["content", "headers"], [BYTES, HEADERS])),
     ],
 )
+NO_HEADERS: Mapping[str, bytes] = {}
 REFRESHES = 4  # times in its life that an unchanged state is written again, so that only silent keys expire
 
 
@@ -86,8 +89,8 @@ class EvolvingOperator(KeyedProcessFunction):
 
     # -- called by Flink -------------------------------------------------------------------------------------------
 
-    def process_element(self, value: list[Row], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
-        """A micro-batch of one key: rows of partition, offset, timestamp, value and headers."""
+    def process_element(self, value: Row, ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+        """A micro-batch of one key, column by column."""
         key, records = ctx.get_current_key(), self._raws(value)
         name = _readable(key)
         if name is None:
@@ -133,11 +136,11 @@ class EvolvingOperator(KeyedProcessFunction):
             )
         self._waiting_state.add(waiting.dump(records))
 
-    def _raws(self, rows: Iterable[Any]) -> list[Raw]:
+    def _raws(self, columns: Iterable[Sequence[Any]]) -> list[Raw]:
         topic = self._settings.kafka.readings_topic
         return [
-            Raw(value, Position(topic, partition, offset, timestamp), headers or {})
-            for partition, offset, timestamp, value, headers in rows
+            Raw(value, Position(topic, partition, offset, timestamp), headers or NO_HEADERS)
+            for partition, offset, timestamp, value, headers in zip(*columns, strict=True)
         ]
 
     # -- state -----------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ RESULTS = (
     .column("dead_letters", "ARRAY<ROW<content BYTES, headers MAP<STRING, BYTES>>>")
     .build()
 )
+COLUMNS = ("kafka_partition", "kafka_offset", "kafka_timestamp", "content", "kafka_headers")  # as `operator` takes them
 KINDS = ("predictions", "evolutions", "dead_letters")
 NUMBERED = re.compile(r"\d+_")  # how the uids begin that Flink gives to table operators
 
@@ -45,14 +46,14 @@ def build(
 
 
 def micro_batches(tables: StreamTableEnvironment, settings: Settings) -> DataStream:
-    """Records of a key that came within `micro_batch_ms`, in their order, as (key, [record])."""
+    """Records of a key that came within `micro_batch_ms`, in their order, as (key, columns)."""
     tables.execute_sql(readings_table(settings.kafka))
     seconds = settings.job.micro_batch_ms / 1000
     batches = tables.sql_query(f"""
-        SELECT name, ARRAY_AGG(ROW(kafka_partition, kafka_offset, kafka_timestamp, content, headers)) AS records
+        SELECT name, ROW({", ".join(f"ARRAY_AGG({column})" for column in COLUMNS)}) AS records
         FROM TABLE(TUMBLE(TABLE readings, DESCRIPTOR(arrived), INTERVAL '{seconds:.3f}' SECOND(9, 3)))
         GROUP BY name, window_start, window_end
-    """)  # noqa: S608  a number
+    """)  # noqa: S608  names and a number of ours
     stream = tables.to_append_stream(batches, INPUT)
     fix_uids(stream._j_data_stream.getTransformation(), "readings")  # noqa: SLF001  Python hides the graph's parts
     return stream
@@ -76,6 +77,7 @@ def readings_table(kafka: KafkaSettings) -> str:
             written TIMESTAMP_LTZ(3) NOT NULL METADATA FROM 'timestamp' VIRTUAL,
             headers MAP<STRING, BYTES> METADATA FROM 'headers' VIRTUAL,
             name AS COALESCE(DECODE(kafka_key, 'ISO-8859-1'), ''),
+            kafka_headers AS CASE WHEN CARDINALITY(headers) > 0 THEN headers END,
             kafka_timestamp AS 1000 * EXTRACT(EPOCH FROM written) + EXTRACT(MILLISECOND FROM written),
             arrived AS PROCTIME()
         ) WITH (

@@ -2,6 +2,8 @@
 
 Made and read by everything between Kafka's bytes and the learner; they carry values and decide nothing. The key
 stands outside, because every call is about one key. Times are milliseconds since 1970 UTC, as Kafka counts them.
+
+Those that every record is given are not frozen, though nobody changes them: that would take four times as long.
 """
 
 from collections.abc import Mapping
@@ -12,7 +14,7 @@ from eml.core.report import Evolution, Stage
 EVOLUTION = "evolution"  # the kind of event that exists today
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Position:
     """Where a record stands in Kafka."""
 
@@ -22,7 +24,7 @@ class Position:
     timestamp_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Raw:
     """One record as it came."""
 
@@ -31,7 +33,7 @@ class Raw:
     headers: Mapping[str, bytes]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scored:
     """What one prediction says; the fields of `schemas/prediction.avsc`."""
 

@@ -99,5 +99,5 @@ def test_neither_micro_batches_nor_parallelism_change_a_byte(
     stack: Stack, fleet: Fleet, unbroken: Outcome, tmp_path: Path
 ):
     topics = Topics.new(stack, readings=fleet.topics.readings)
-    with Job(stack, topics, tmp_path, {"job": {"parallelism": 2, "micro_batch_ms": 900}}).start() as job:
+    with Job(stack, topics, tmp_path, {"job": {"parallelism": 2, "micro_batch_ms": 150}}).start() as job:
         assert Predicted.read(job, len(fleet.in_order)).bytes == unbroken.predicted.bytes

@@ -11,13 +11,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser("bench", help="measure speed on this machine")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     stream = commands.add_parser("stream", help="the job on Flink and Kafka, beside PyFlink without it")
-    stream.add_argument("--records", type=_positive, default=200_000, help="for each pipeline (default %(default)s)")
+    stream.add_argument("--records", type=_positive, default=400_000, help="for each pipeline (default %(default)s)")
     stream.add_argument(
         "--keys", type=_positives, default=(100, 1000), metavar="N[,N..]", help="devices (default 100,1000)"
     )
     stream.add_argument("--labelled", type=_share, default=0.05, help="share with a label (default %(default)s)")
     stream.add_argument(
-        "--micro-batch-ms", type=_positives, default=(200,), metavar="MS[,MS..]", help="of the job (default 200)"
+        "--micro-batch-ms", type=_positives, default=(1000,), metavar="MS[,MS..]", help="of the job (default 1000)"
     )
     stream.add_argument("--rounds", type=_positive, default=1, help="turns of each pipeline (default %(default)s)")
     stream.add_argument("--parallelism", type=_positive, default=1, help="of each pipeline (default %(default)s)")

@@ -15,12 +15,12 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from eml.core.arrays import Array
 from eml.local.errors import LocalError
-from eml.stream.fleet import LEAST_WINDOW
 from eml.stream.wire import frame
 
 FEATURES = 64
 CLASSES = 4
 SEPARATION = 0.5  # of the classes' centres, in standard deviations: neither hopeless nor trivial
+FIRST = 64  # records of each key that are labelled, so that it has its model: windows of 8, 8, 16 and 32
 PIECE = 10_000  # records whose values are drawn together
 PRODUCER = {
     "enable.idempotence": True,  # nothing twice, and in order
@@ -60,7 +60,7 @@ class Load:
             classes = rng.integers(CLASSES, size=count)
             values = rng.normal(size=(count, FEATURES)) + centres[classes]
             labelled = rng.random(count) < self.labelled
-            labelled |= np.arange(start, start + count) // self.keys < LEAST_WINDOW
+            labelled |= np.arange(start, start + count) // self.keys < FIRST
             for i in range(count):
                 key = f"device-{(start + i) % self.keys}"
                 label = f"state-{classes[i]}" if labelled[i] else None

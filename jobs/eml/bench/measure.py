@@ -14,7 +14,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message,
 
 from eml.local.errors import LocalError
 
-WARM_UP = 0.1  # share of the records that does not count
+WARM_UP = 0.2  # share of the records that does not count: processes warm up, and models are made
 POLL_S = 0.5  # so seldom that asking costs nothing
 AT_ONCE = 10_000  # records per call
 PATIENCE_S = 120.0  # without a new record, until a pipeline is given up

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eml.bench.comparison import COPY, EMPTY, JOB, Options, Result, Rival
-from eml.bench.load import FEATURES
+from eml.bench.load import FEATURES, FIRST
 from eml.bench.measure import WARM_UP
 
 NAMES = {
@@ -65,7 +65,7 @@ def _verdicts(results: Sequence[Result]) -> list[str]:
 def _what(options: Options) -> str:
     return (
         f"Measured: {options.records:,} records of {FEATURES} doubles, in Kafka before each start;"
-        f" {options.labelled:.0%} and each key's first ones with a label. The rate is of the records in the output"
+        f" {options.labelled:.0%} and each key's first {FIRST} with a label. The rate is of the records in the output"
         f" topic, from their append times; the first {WARM_UP:.0%} do not count. Parallelism {options.parallelism},"
         f" {options.delivery}, a checkpoint every {options.checkpoint_ms} ms, real Python workers;"
         + "".join(f" {name} {value};" for name, value in options.flink)

@@ -50,7 +50,14 @@ class Statistics:
 
     def settle(self, X: Array) -> None:
         """Choose the origin of features that this batch is the first to show."""
-        fresh = np.flatnonzero((self.count == 0.0) & np.isfinite(X).any(axis=0))
+        present = np.isfinite(X)
+        fresh = np.flatnonzero((self.count == 0.0) & present.any(axis=0))
+        if present[:, fresh].all():  # the usual case, all features at once
+            values = np.clip(X[:, fresh], -FURTHEST, FURTHEST)
+            self.origin[fresh] = np.median(values, axis=0)
+            if len(values) >= FEWEST:
+                self.first[fresh] = np.median(np.abs(values - self.origin[fresh]), axis=0)
+            return
         for column in fresh:
             values = np.clip(X[np.isfinite(X[:, column]), column], -FURTHEST, FURTHEST)
             self.origin[column] = np.median(values)

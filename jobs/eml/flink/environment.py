@@ -57,7 +57,14 @@ def configuration(settings: Settings, extra: Mapping[str, str]) -> Configuration
         "table.local-time-zone": "UTC",
         # State kept in one of Python's modes is silently lost in the other: there is only this one.
         "python.execution-mode": "process",
-        "python.fn-execution.bundle.time": str(job.micro_batch_ms),
+        # Within a bundle PyFlink keeps what is written to state; a checkpoint ends it, and before that no reader of
+        # committed records sees anything.
+        "python.fn-execution.bundle.time": str(
+            job.checkpoint_interval_ms if settings.kafka.delivery == "exactly-once" else job.micro_batch_ms
+        ),
+        "python.fn-execution.bundle.size": "10000",
+        "python.state.cache-size": str(2 * job.cached_learners),  # model and window of each
+        "pipeline.object-reuse": "true",  # else every prediction is exploded from a copy of its whole micro-batch
     }
     if job.checkpoint_dir:
         wanted["execution.checkpointing.dir"] = job.checkpoint_dir

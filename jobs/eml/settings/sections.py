@@ -81,7 +81,7 @@ class JobSettings:
     name: str = "eml"
     parallelism: int = 1
     max_parallelism: int = 128  # fixed for the life of a job's state
-    micro_batch_ms: int = 200  # records of a key that cross into Python together
+    micro_batch_ms: int = 1_000  # records of a key that came in this time cross into Python together
     checkpoint_interval_ms: int = 5_000  # under exactly-once also how long readers wait
     checkpoint_dir: str = ""  # a URI all of the cluster can write; empty: as the cluster is set up
     cached_learners: int = 1_000  # per task

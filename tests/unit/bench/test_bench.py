@@ -37,7 +37,7 @@ def test_wrong_options_are_refused(wrong, capsys):
 
 
 def test_a_rate_counts_what_came_after_the_warm_up():
-    times = [0] * 100 + [1000 * second for second in range(1, 101) for _ in range(9)]
+    times = [0] * 220 + [1000 * second for second in range(1, 101) for _ in range(9)]
     assert rate(times) == pytest.approx(9.0)
 
 
@@ -47,18 +47,18 @@ def test_a_rate_needs_more_than_one_moment():
 
 
 def test_the_readings_are_what_the_job_reads():
-    load = Load(keys=3, records=300, labelled=0.1)
+    load = Load(keys=3, records=1000, labelled=0.1)
     sent = list(load.readings(schema_id=7))
-    assert len(sent) == 300
+    assert len(sent) == 1000
     assert {key for key, _ in sent} == {b"device-0", b"device-1", b"device-2"}
     schema = compile_schema(SCHEMA, 7, "readings-value", 1, RecordSettings())
     decoded = schema.decode([value for _, value in sent], HEADER_SIZE)
     assert not decoded.bad
-    assert decoded.values.shape == (300, FEATURES)
+    assert decoded.values.shape == (1000, FEATURES)
     assert {unframe(value) for _, value in sent} == {7}
-    assert all(decoded.labels[:24]), "each key's first ones are labelled"
-    later = [label for label in decoded.labels[24:] if label]
-    assert 0.03 < len(later) / 276 < 0.2
+    assert all(decoded.labels[:192]), "each key's first ones are labelled"
+    later = [label for label in decoded.labels[192:] if label]
+    assert 0.03 < len(later) / 808 < 0.2
     assert len(set(later)) == CLASSES
 
 

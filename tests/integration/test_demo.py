@@ -16,7 +16,9 @@ pytestmark = pytest.mark.slow
 
 MACHINES, RECORDS = 2, 100
 SENT = MACHINES * RECORDS * 3
-DEMO = "import sys; from eml.cli import main; sys.exit(main(['demo', *sys.argv[1:]]))"
+# Whatever started the tests may have them ignore Ctrl-C, as shells do with what runs in the background.
+LISTEN = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+DEMO = f"{LISTEN}; import sys; from eml.cli import main; sys.exit(main(['demo', *sys.argv[1:]]))"
 END_S = 15.0  # after a signal
 
 

@@ -20,8 +20,9 @@ with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
 """
 # A caller that never stops what it started, unless Ctrl-C makes it.
 CALLER = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have them ignore it
 from tests.unit.local.test_process import Listener
 process = Listener(Path(sys.argv[1]), int(sys.argv[2]))
 process.start()

@@ -29,10 +29,10 @@ def name(rival: Rival) -> str:
 def show(options: Options, results: Sequence[Result], console: Console) -> None:
     """Print the table, and what was measured."""
     table = Table(title="Kafka to Kafka", box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("keys", justify="right")
-    table.add_column("pipeline", no_wrap=True)
+    table.add_column("keys", justify="right", no_wrap=True)
+    table.add_column("pipeline")
     for heading in ("records/s", "times empty", "times copy", "with a label"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for result in results:
         for number, rival in enumerate(result.rates):
             table.add_row("" if number else str(result.keys), name(rival), *_figures(result, rival))

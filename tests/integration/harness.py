@@ -9,15 +9,15 @@ import sys
 import time
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Self, cast
 
 import requests
 from kafka import KafkaConsumer, KafkaProducer
-from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.consumer.fetcher import ConsumerRecord
 
+from eml.local import topics
 from eml.local.fleet import VERSIONS, Machine
 from eml.local.job_process import SETTINGS_VARIABLES
 from eml.local.messages import ReadingWriter
@@ -40,25 +40,15 @@ class Message:
     sample: Sample | None = None  # what a good record says
 
 
-@dataclass(frozen=True)
-class Topics:
-    """The topics of one job."""
-
-    readings: str
-    predictions: str
-    evolutions: str
-    dead_letters: str
+class Topics(topics.Topics):
+    """The topics of one job, which no other test has."""
 
     @classmethod
     def new(cls, stack: Stack, partitions: int = 2, readings: str | None = None) -> "Topics":
         """Fresh ones; `readings` shares the input of another job."""
-        name = uuid.uuid4().hex[:8]
-        topics = cls(readings or f"readings-{name}", f"predictions-{name}", f"evolutions-{name}", f"dead-{name}")
-        names = [topics.predictions, topics.evolutions, topics.dead_letters]
-        admin = KafkaAdminClient(bootstrap_servers=stack.bootstrap_servers)
-        admin.create_topics([NewTopic(t, partitions, 1) for t in (names if readings else [topics.readings, *names])])
-        admin.close()
-        return topics
+        fresh = cls(*astuple(cls.named(f"test-{uuid.uuid4().hex[:8]}-")))
+        topics.create(stack.bootstrap_servers, astuple(fresh)[1 if readings else 0 :], partitions)
+        return replace(fresh, readings=readings or fresh.readings)
 
 
 def register_versions(stack: Stack, readings: str) -> list[ReadingWriter]:

@@ -1,9 +1,8 @@
 """`eml bench` on the command line: its options, and the import of what it runs only when it runs."""
 
 import argparse
-import sys
 
-INTERRUPTED = 130  # as shells count the end by Ctrl-C
+from eml.local.command import told
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -59,21 +58,12 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from eml.core.errors import EmlError  # noqa: PLC0415  numpy and the like would slow `eml --help`
+    return told("eml bench", lambda: _stream(arguments))
 
-    try:
-        from eml.bench.comparison import Options  # noqa: PLC0415
-        from eml.bench.stream import run  # noqa: PLC0415
 
-        chosen = {**vars(arguments), "flink": tuple(arguments.flink)}
-        run(Options(**{name: chosen[name] for name in Options.__slots__}))
-    except KeyboardInterrupt:
-        sys.stderr.write("Stopped.\n")
-        return INTERRUPTED
-    except EmlError as error:
-        sys.stderr.write(f"eml bench: {error}\n")
-    except ModuleNotFoundError as error:
-        sys.stderr.write(f"eml bench: {error}. Install what it needs: pip install 'eml[local]'.\n")
-    else:
-        return 0
-    return 1
+def _stream(arguments: argparse.Namespace) -> None:
+    from eml.bench.comparison import Options  # noqa: PLC0415  numpy and the like would slow `eml --help`
+    from eml.bench.stream import run  # noqa: PLC0415
+
+    chosen = {**vars(arguments), "flink": tuple(arguments.flink)}
+    run(Options(**{name: chosen[name] for name in Options.__slots__}))

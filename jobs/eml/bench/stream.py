@@ -7,6 +7,7 @@ are given, and removes its topics from one that is.
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,7 +18,7 @@ from eml.bench.comparison import JOB, Options, Result, Rival
 from eml.bench.load import SCHEMA, Load, send
 from eml.bench.measure import Output, rate
 from eml.bench.pipelines import REGISTRY_TIMEOUT_MS, Pipeline, settings_of
-from eml.bench.topics import Topics
+from eml.bench.topics import made
 from eml.local.stack import Stack, running
 from eml.settings import RecordSettings, RegistrySettings, describe
 from eml.stream.outputs import read_prediction
@@ -41,7 +42,7 @@ class Bench:
         self._stack = stack
         self._console = console
         self._prefix = f"bench-{uuid.uuid4().hex[:6]}"
-        self._topics = Topics(stack.bootstrap_servers, options.parallelism)
+        self._made = partial(made, stack.bootstrap_servers, options.parallelism)  # a partition for each task
 
     def compare(self, keys: int) -> Result:
         """All rivals in turns over the same readings."""
@@ -56,7 +57,7 @@ class Bench:
     def readings(self, keys: int) -> Iterator[str]:
         """A topic with the readings of that many keys."""
         topic = f"{self._prefix}-readings-{keys}"
-        with self._topics.made(topic):
+        with self._made(topic):
             load = Load(keys, self._options.records, self._options.labelled)
             send(self._stack.bootstrap_servers, topic, load.readings(self._register(topic)))
             self._console.print(f"{load.records} readings of {keys} keys are in Kafka")
@@ -89,7 +90,7 @@ class Bench:
             kafka = settings.kafka
             output = Output(kafka.bootstrap_servers, kafka.predictions_topic, self._options.parallelism)
             with (
-                self._topics.made(kafka.predictions_topic, kafka.evolutions_topic, kafka.dead_letters_topic),
+                self._made(kafka.predictions_topic, kafka.evolutions_topic, kafka.dead_letters_topic),
                 Pipeline(rival.kind, describe(settings), Path(folder), dict(self._options.flink)) as pipeline,
             ):
                 pipeline.start()

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 INTERRUPTED = 130  # as shells count the end by Ctrl-C
@@ -32,20 +33,29 @@ def _positive(text: str) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read with numpy's import: the job wants the other cores
-    from eml.core.errors import EmlError  # noqa: PLC0415  numpy and the like would slow `eml --help`
+    return told("eml demo", lambda: _demo(arguments))
+
+
+def _demo(arguments: argparse.Namespace) -> None:
+    from eml.local.demo import Options, run  # noqa: PLC0415  numpy and the like would slow `eml --help`
+
+    chosen = vars(arguments)
+    run(Options(**{name: chosen[name] for name in Options.__slots__}))
+
+
+def told(command: str, run: Callable[[], None]) -> int:
+    """Run it and return the exit status; what went wrong is told in a line that says what to do."""
+    from eml.core.errors import EmlError  # noqa: PLC0415  imports numpy
 
     try:
-        from eml.local.demo import Options, run  # noqa: PLC0415
-
-        chosen = vars(arguments)
-        run(Options(**{name: chosen[name] for name in Options.__slots__}))
+        run()
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")
         return INTERRUPTED
     except EmlError as error:
-        sys.stderr.write(f"eml demo: {error}\n")
+        sys.stderr.write(f"{command}: {error}\n")
     except ModuleNotFoundError as error:
-        sys.stderr.write(f"eml demo: {error}. Install what it needs: pip install 'eml[local]'.\n")
+        sys.stderr.write(f"{command}: {error}. Install what it needs: pip install 'eml[local]'.\n")
     else:
         return 0
     return 1

@@ -86,7 +86,7 @@ def _create_topics(options: Options, stack: Stack) -> Topics:
     """The usual names where all is ours; new ones on a stack that others use, too."""
     shared = options.broker or options.registry
     names = Topics.named(f"demo-{uuid.uuid4().hex[:6]}-" if shared else "")
-    topics.create(stack.bootstrap_servers, names)
+    topics.create(stack.bootstrap_servers, astuple(names))
     return names
 
 

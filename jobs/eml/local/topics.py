@@ -1,9 +1,12 @@
-"""The topics of one demonstration.
+"""The topics of one job: their names, and how they are made and removed.
 
-Made by `demo` on the broker that it has; `sender`, `observer` and the job's settings take the names from here.
+Made by `demo`, `bench` and tests on the broker that they have; `sender`, `observer` and the job's settings take the
+names from here.
 """
 
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -30,12 +33,28 @@ class Topics:
         return cls(*(f"{prefix}{name}" for name in ("readings", "predictions", "evolutions", "dead-letters")))
 
 
-def create(bootstrap_servers: str, topics: Topics) -> None:
-    """Make the topics, each with one copy."""
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
-    wanted = [NewTopic(name, PARTITIONS, 1) for name in astuple(topics)]
-    for name, made in admin.create_topics(wanted, request_timeout=TIMEOUT_S).items():
+def create(
+    bootstrap_servers: str, names: Iterable[str], partitions: int = PARTITIONS, config: Mapping[str, str] = {}
+) -> None:
+    """Make topics, each with one copy."""
+    wanted = [NewTopic(name, partitions, 1, config=dict(config)) for name in names]
+    admin = _admin(bootstrap_servers)  # in a variable: with it gone, nobody would wait for the answers
+    _wait(admin.create_topics(wanted, request_timeout=TIMEOUT_S), f"made on {bootstrap_servers}")
+
+
+def remove(bootstrap_servers: str, names: Iterable[str]) -> None:
+    """Remove topics with all that is in them."""
+    admin = _admin(bootstrap_servers)
+    _wait(admin.delete_topics(list(names), request_timeout=TIMEOUT_S), f"removed from {bootstrap_servers}")
+
+
+def _admin(bootstrap_servers: str) -> AdminClient:
+    return AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+
+
+def _wait(answers: dict[str, "Future[None]"], done: str) -> None:
+    for name, answer in answers.items():
         try:
-            made.result(TIMEOUT_S)
+            answer.result(TIMEOUT_S)
         except (KafkaException, TimeoutError) as error:
-            raise LocalError(f"The topic {name} cannot be made on {bootstrap_servers}: {error}") from error
+            raise LocalError(f"The topic {name} cannot be {done}: {error}") from error

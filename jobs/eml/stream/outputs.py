@@ -20,6 +20,7 @@ from typing import Any, cast
 import fastavro
 
 from eml.stream.records import DeadLetter, Evolved, Scored
+from eml.stream.varints import write_varint
 from eml.stream.wire import HEADER_SIZE, frame, unframe
 
 PREDICTION = "prediction"
@@ -159,15 +160,7 @@ def _evolution_fields(key: str, evolved: Evolved) -> dict[str, object]:
 # -- by hand -----------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1024)
-def _varint(number: int) -> bytes:
-    """Seven bits per byte, the lowest first; the top bit says that more follow."""
-    written = bytearray()
-    while number > 127:
-        written.append(number & 127 | 128)
-        number >>= 7
-    written.append(number)
-    return bytes(written)
+_varint = lru_cache(maxsize=1024)(write_varint)
 
 
 def _long(number: int) -> bytes:

@@ -67,13 +67,17 @@ def read_longs(data: bytes) -> NDArray[np.int64]:
 
 
 def write_long(value: int) -> bytes:
-    """A long as Avro writes it."""
-    rest = (value << 1) ^ (value >> 63)
+    """A long as Avro writes it: zigzag, so that small negative numbers are short, too."""
+    return write_varint((value << 1) ^ (value >> 63))
+
+
+def write_varint(number: int) -> bytes:
+    """Seven bits per byte, the lowest first; the top bit says that more follow."""
     written = bytearray()
-    while rest > 0x7F:
-        written.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    written.append(rest)
+    while number > 0x7F:
+        written.append(number & 0x7F | 0x80)
+        number >>= 7
+    written.append(number)
     return bytes(written)
 
 

@@ -11,14 +11,21 @@ from collections.abc import Callable, Sequence
 from eml import __version__
 from eml.bench import command as bench
 from eml.evaluate import command as evaluate
+from eml.local import capture_command, replay_command, stack_command
 from eml.local import command as local
-from eml.local import stack_command
 
 AddParser = Callable[["argparse._SubParsersAction[argparse.ArgumentParser]"], None]
 
 # One line per subcommand. Its `add_parser(subparsers)` adds a parser and ends with
 # `parser.set_defaults(run=function)`; the function takes the parsed arguments and returns the exit status.
-COMMANDS: tuple[AddParser, ...] = (evaluate.add_parser, local.add_parser, stack_command.add_parser, bench.add_parser)
+COMMANDS: tuple[AddParser, ...] = (
+    evaluate.add_parser,
+    local.add_parser,
+    stack_command.add_parser,
+    capture_command.add_parser,
+    replay_command.add_parser,
+    bench.add_parser,
+)
 
 
 def build_parser() -> argparse.ArgumentParser:

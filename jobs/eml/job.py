@@ -5,6 +5,7 @@ Reads the settings, checks everything that can be checked before a record flows,
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ log = logging.getLogger("eml.job")  # also under `-m`, where `__name__` is anoth
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the job until it is cancelled (`flink run -d`: submit it); 1, with what to do, where it cannot start."""
     arguments = _parser().parse_args(argv)
+    # For the workers of a mini cluster: sums in one order, and no more threads than cores.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("eml").setLevel(logging.INFO)  # pyflink's import puts the root's level up
     try:

@@ -1,6 +1,6 @@
 """The learner as a River classifier: dictionaries in, one record at a time, features free to come and go.
 
-Called by users of River; calls `core`. Nothing else of the package imports it, and only it imports River.
+Called by users of River; calls `core`. Nothing else of the package imports it.
 
 A record of River names no schema, so what is a missing value and what is an evolution is decided here, from labelled
 records alone (a prediction changes nothing):

@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 from tests.bench.closed_form import safe_against_literal
 from tests.bench.throughput import LEGEND, against_river
-from tests.bench.width import wide_against_narrow
+from tests.bench.width import switch_against_update, wide_against_narrow
 
 
 def main() -> None:
@@ -19,6 +19,7 @@ def main() -> None:
     print(f"{packages}, Python {platform.python_version()}, {platform.machine()}; medians of interleaved runs\n")
     print("One batch update")
     print(wide_against_narrow(), flush=True)
+    print(switch_against_update(), flush=True)
     for comparison in safe_against_literal():
         print(comparison, flush=True)
     print("\nPredict, then learn: 4 classes of two clusters, 64 features (half of them noise), drift")

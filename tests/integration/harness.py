@@ -202,7 +202,8 @@ class Job:
                 "transactional_id_prefix": self.topics.predictions,
                 "group_id": self.topics.predictions,
             },
-            "registry": {"url": self.stack.registry_url},
+            # Nothing is announced, unless a test wants it: what is heard, and when, is not in the records.
+            "registry": {"url": self.stack.registry_url, "newest_every_ms": 0},
             "job": {"checkpoint_interval_ms": 1000, "checkpoint_dir": (self.folder / "checkpoints").as_uri()},
         }
         for section, values in self.settings.items():

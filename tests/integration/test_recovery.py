@@ -8,6 +8,7 @@ import requests
 
 from eml.local.registry import Registry
 from eml.local.stack import Stack
+from eml.settings import load
 from eml.stream.wire import frame
 from tests.integration.harness import (
     Job,
@@ -20,6 +21,7 @@ from tests.integration.harness import (
     register_versions,
     send,
 )
+from tests.integration.scenario import Output, Scenario
 
 pytestmark = pytest.mark.slow
 OUTAGE_S = 30
@@ -41,6 +43,51 @@ def test_a_job_killed_in_the_middle_of_an_evolution_goes_on_as_if_nothing_had_be
         job.start("--restore", "latest")
         predicted = Predicted.read(job, len(in_order))
     assert predicted.said == {f"pump-{seed}": expected(messages) for seed, messages in enumerate(streams)}
+
+
+def test_a_job_killed_in_each_stage_of_an_announced_evolution_goes_on_as_if_nothing_had_been(
+    stack: Stack, tmp_path: Path
+):
+    settings: dict[str, dict[str, object]] = {"registry": {"newest_every_ms": 200}, "learner": {"warm_up": 64}}
+    with Job(stack, Topics.new(stack), tmp_path, settings).start() as job:
+        output = Output(job)
+        fleet = Scenario(f"{job.topics.readings}-killed", job, output, "", load(tmp_path / "eml.toml"))
+        devices = ("-1", "-2", "-3")
+
+        def send_all(version: int, count: int) -> None:
+            for device in devices:
+                fleet.readings(version, count, device=device)
+
+        def kill() -> None:
+            time.sleep(1.5)  # some of it is in a checkpoint, some is only in memory and in open transactions
+            job.kill()
+            job.start("--restore", "latest")
+
+        old = fleet.register(["a", "b", "c", "d"])
+        send_all(old, 150)
+        for device in devices:
+            fleet.wait(device)
+        new = fleet.register(["b", "c", "d", "e"])
+        kill()  # while it is announced
+        send_all(old, 40)
+        kill()  # while it is heard of, and in the T-stage
+        while not all("announced" in fleet.moves(0, device) for device in devices):  # it takes a record to tell
+            send_all(old, 5)
+            output.read(1000)
+        send_all(old, 60)
+        kill()  # in the T-stage
+        send_all(new, 30)
+        kill()  # at the switch, and in the I-stage
+        send_all(new, 200)
+        kill()  # when it has settled
+        send_all(new, 10)
+        for device in devices:
+            said = fleet.agrees(device)
+            assert len(said) >= 150 + 40 + 60 + 30 + 200 + 10
+            assert {one["stage"] for one in said} >= {"initial", "steady", "transforming", "inheriting"}
+            assert fleet.wait_for_event("evolution", device=device)[0]["announced"]
+            assert [event["kind"] for event in fleet.events(device)].count("announced") == 1
+        output.close()
 
 
 def test_bad_records_are_dead_letters_and_their_neighbours_do_not_notice(stack: Stack, tmp_path: Path):

@@ -16,7 +16,7 @@ class FakeState:
         self._runtime.traffic[f"read {self._name}"] += 1
         return self._kept.get(self._runtime.key)
 
-    def update(self, value: bytes) -> None:
+    def update(self, value: Any) -> None:
         self._runtime.traffic[f"write {self._name}"] += 1
         self._kept[self._runtime.key] = value
 
@@ -40,6 +40,14 @@ class FakeCounter:
         self.count += n
 
 
+class FakeDistribution:
+    def __init__(self) -> None:
+        self.values: list[int] = []
+
+    def update(self, value: int) -> None:
+        self.values.append(value)
+
+
 class FakeRuntime:
     """Runtime context, keyed context, timer service and metrics group in one."""
 
@@ -49,6 +57,7 @@ class FakeRuntime:
         self.states: dict[str, FakeState] = {}
         self.timers: set[tuple[int, str]] = set()
         self.counters: dict[str, FakeCounter] = {}
+        self.distributions: dict[str, FakeDistribution] = {}
         self.traffic: Counter[str] = Counter()
 
     # what an operator asks of its runtime context
@@ -62,6 +71,9 @@ class FakeRuntime:
 
     def counter(self, name: str) -> FakeCounter:
         return self.counters.setdefault(name, FakeCounter())
+
+    def distribution(self, name: str) -> FakeDistribution:
+        return self.distributions.setdefault(name, FakeDistribution())
 
     # what it asks of the context of a record
     def get_current_key(self) -> str:

@@ -8,13 +8,15 @@ from pyflink.common import Row
 
 from eml.core import LearnerConfig
 from eml.flink.operator import EvolvingOperator
-from eml.settings import JobSettings, KafkaSettings, RegistrySettings, Settings
+from eml.settings import JobSettings, KafkaSettings, LearningSettings, RegistrySettings, Settings
 from eml.stream.errors import RegistryRefusedError, RegistryUnavailableError
 from eml.stream.outputs import read_evolution, read_prediction
 from eml.stream.records import Raw
 from eml.stream.schema import ReadingSchema
 from tests.operator.fakes import FakeRuntime
 from tests.unit.stream.test_fleet import look_up, records
+from tests.unit.stream.test_late_labels import SCHEMAS as LABELLED
+from tests.unit.stream.test_late_labels import Stream, mixed
 
 SETTINGS = Settings(
     kafka=KafkaSettings(readings_topic="readings"),
@@ -51,7 +53,9 @@ class Task:
     def send(self, key: str, raws: Iterable[Raw]) -> list[Row]:
         self.runtime.key = key
         places = [(raw.position.partition, raw.position.offset, raw.position.timestamp_ms) for raw in raws]
-        columns = zip(*((*place, raw.value, raw.headers) for place, raw in zip(places, raws, strict=True)), strict=True)
+        labels = [raw.position.topic == "labels" for raw in raws]
+        rows = zip(places, raws, labels, strict=True)
+        columns = zip(*((*place, raw.value, raw.headers, label) for place, raw, label in rows), strict=True)
         return list(self.operator.process_element(Row(*map(list, columns)), self.runtime))
 
     def pass_time(self, ms: int) -> list[Row]:
@@ -84,13 +88,9 @@ def test_a_row_holds_what_a_micro_batch_became():
     assert content == b"junk"
     assert headers["eml.errors.reason"] == b"not-framed"
     assert headers["h"] == b"1"
-    assert {name: counter.count for name, counter in task.runtime.counters.items()} == {
-        "predictions": 120,
-        "evolutions": 1,
-        "dead_letters": 1,
-        "updates": 1,
-        "waits": 0,
-    }
+    counts = {name: counter.count for name, counter in task.runtime.counters.items() if counter.count}
+    assert counts.pop("scored") > counts.pop("right") > 0
+    assert counts == {"predictions": 120, "evolutions": 1, "dead_letters": 1, "updates": 1}
 
 
 def test_a_learner_is_read_once_and_written_only_when_it_changed():
@@ -200,3 +200,66 @@ def test_an_idle_but_living_key_renews_its_state_and_a_silent_one_is_forgotten(m
         state._kept.clear()  # what Flink does to it by then
     (row,) = task.send("pump", unlabelled[2:])
     assert read_prediction(row["predictions"][0])["label"] is None
+
+
+def test_labels_and_the_models_of_other_versions_outlive_a_task():
+    settings = replace(SETTINGS, kafka=KafkaSettings(readings_topic="readings", labels_topic="labels"))
+    raws = mixed().raws
+    unbroken = predictions(LabelTask(settings).send("pump", raws))
+    task, broken = LabelTask(settings), []
+    for piece in in_pieces(raws, 9):
+        broken += predictions(task.send("pump", piece))
+        task = LabelTask(settings, task.runtime)  # as after a crash
+    assert broken == unbroken
+    assert task.runtime.counters["labels_joined"].count > 0
+    assert task.runtime.counters["labels_duplicates"].count > 0
+
+
+class LabelTask(Task):
+    """A task whose registry knows the schemas of readings with labels apart."""
+
+    def __init__(self, settings: Settings, runtime: FakeRuntime | None = None) -> None:
+        super().__init__(settings, runtime)
+        self.registry.reading_schema = LABELLED.__getitem__  # type: ignore[assignment, method-assign]
+
+
+def test_readings_that_wait_for_labels_are_added_to_state_not_rewritten():
+    settings = replace(SETTINGS, kafka=KafkaSettings(readings_topic="readings", labels_topic="labels"))
+    task, stream = LabelTask(settings), Stream()
+    stream.readings(1, 30)
+    for piece in in_pieces(stream.raws, 1):
+        task.send("pump", piece)
+    state = task.runtime.states["labels"]._kept["pump"]
+    assert len(state) == 30
+    assert sum(map(len, state)) < 30 * 600
+
+
+def test_an_announcement_is_heard_with_a_micro_batch():
+    task = Task()
+    task.operator._newest = Newest()  # type: ignore[assignment]
+    raws = records([1] * 60)
+    task.send("pump", raws[:50])
+    task.operator._newest.version = 2  # type: ignore[attr-defined]
+    (row,) = task.send("pump", raws[50:])
+    (event,) = map(read_evolution, row["evolutions"])
+    assert (event["kind"], event["new_version"], event["source_offset"]) == ("announced", 2, 50)
+    assert task.runtime.counters["announced"].count == 1
+
+
+class Newest:
+    """The operator's view of the newest version."""
+
+    version = 1
+
+    def newest(self, _: str) -> ReadingSchema:
+        return look_up(10 * self.version)
+
+
+def test_the_figures_of_an_evolution_are_metrics():
+    task = Task(replace(SETTINGS, learning=LearningSettings(recovery_records=20)))
+    task.send("pump", records([1] * 100 + [2] * 80))
+    assert task.runtime.counters["recoveries"].count == 1
+    (first,) = task.runtime.distributions["recovery_first"].values
+    assert 0 <= first <= 1000
+    assert len(task.runtime.distributions["recovery_regret"].values) == 1
+    assert task.runtime.counters["right"].count <= task.runtime.counters["scored"].count

@@ -8,7 +8,7 @@ from eml.core.stages import Objective, own_ties
 from tests.bench.closed_form import literal, literal_G, problem, safe, safe_against_literal
 from tests.bench.measure import Comparison, in_turn
 from tests.bench.throughput import PAIRS, against_river
-from tests.bench.width import wide_against_narrow
+from tests.bench.width import switch_against_update, wide_against_narrow
 
 TINY = LearnerConfig(memory_size=64, batch=16, replay=8, pool=32, warm_up=32, rank=8)
 
@@ -32,6 +32,10 @@ def test_verdict(aim, verdict):
 
 def test_update_at_two_widths():
     assert wide_against_narrow(wide=48, narrow=16, repetitions=2, config=TINY).ratio > 0.0
+
+
+def test_switch_beside_an_update():
+    assert switch_against_update(d=16, repetitions=2, config=TINY).ratio > 0.0
 
 
 def test_step_against_the_closed_form():

@@ -10,6 +10,8 @@ Called by the learner; moves metrics, memory and statistics from one space to th
     settle        the joint metric is the metric: back in the first state
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from eml.core import stages
@@ -99,9 +101,9 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
     change = state.space.diff(space)
     if not change.is_evolution:
         return _rename(state, space, change)
-    announced = state.upcoming is not None and state.upcoming.space == space and state.upcoming.Ls is not None
+    upcoming = _prepared(state, space, change)
+    announced = upcoming.Ls is not None
     warm = bool(state.views) and bool(state.memory.observed[:, state.columns_of(change)].any())
-    upcoming = state.upcoming if announced and state.upcoming is not None else Upcoming(space)
     state.upcoming = upcoming
     if warm:
         _finish_transform(state, upcoming, change, config, fitter)
@@ -122,6 +124,23 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
         form_joint_view(state, fitter, config)
     state.refresh()
     return state.evolution
+
+
+def _prepared(state: State, space: FeatureSpace, change: FeatureChange) -> Upcoming:
+    """What the T-stage has made so far for this change; nothing where it awaited other survivors.
+
+    It is about survivors alone: a space that was announced with other new features, or with none (all that a
+    retiring feature tells), has prepared for this one as well.
+    """
+    upcoming = state.upcoming
+    if upcoming is None or upcoming.Ls is None or upcoming.space == space:
+        return upcoming if upcoming is not None and upcoming.Ls is not None else Upcoming(space)
+    awaited = state.space.diff(upcoming.space)
+    place = {awaited.former[name]: column for column, name in enumerate(awaited.survived)}
+    if set(place) != set(change.former.values()):
+        return Upcoming(space)
+    columns = [place[change.former[name]] for name in change.survived]
+    return replace(upcoming, space=space, Ls=upcoming.Ls[:, columns])
 
 
 def _survivors_alone(state: State, survived: Index, Ls: Array, config: LearnerConfig, fitter: Fitter) -> None:

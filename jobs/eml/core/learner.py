@@ -6,6 +6,7 @@ The one door to `core`: what happens to a key's records in the stream is calls o
     learn                       a batch of labelled samples
     announce                    the next space is known while the old one flows: the T-stage starts
     evolve                      from now on samples are of the next space: the I-stage starts
+    react                       errors have risen while the space stayed: make room for what is new
     explain                     why it predicts as it does
     snapshot, restore           to versioned bytes and back, exactly
 
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, inheriting, snapshot
+from eml.core import evolution, inheriting, reaction, snapshot
 from eml.core.arrays import TINY, Array, Index, Mask
 from eml.core.config import LearnerConfig
 from eml.core.errors import FeatureError
@@ -137,6 +138,7 @@ class EvolvingMetricLearner:
             self._adapt(X, y, rows, fitter)
         state.refused += fitter.refused
         state.taken += fitter.taken
+        state.widened = max(0, state.widened - 1)
         state.refresh()
 
     def _take_in(self, raw: Array) -> tuple[Array, Mask]:
@@ -233,6 +235,10 @@ class EvolvingMetricLearner:
         self._state.taken += fitter.taken
         return report
 
+    def react(self, how: reaction.Reaction) -> None:
+        """A drift was found: errors have risen while the space stayed as it is. Predictions go on at once."""
+        reaction.react(self._state, how, self.config.neighbours)
+
     # -- explain ---------------------------------------------------------------------------------------------------
 
     def explain(self) -> Explanation:
@@ -282,7 +288,8 @@ class EvolvingMetricLearner:
 
     def _fitter(self) -> Fitter:
         config = self.config
-        return Fitter(config.objective, config.steps, config.neighbours, config.rank)
+        steps = (*config.steps, reaction.WIDER) if self._state.widened else config.steps
+        return Fitter(config.objective, steps, config.neighbours, config.rank)
 
     def _matrix(self, X: ArrayLike) -> Array:
         values = np.asarray(X, dtype=np.float64)

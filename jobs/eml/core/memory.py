@@ -26,6 +26,11 @@ class Memory:
     observed: Mask  # (n, d)
     y: Index  # (n,) class numbers
     seen: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # (C,) samples offered of each class
+    stale: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))  # (n,) the next to be replaced: a drift
+
+    def __post_init__(self) -> None:
+        if len(self.stale) != len(self.y):
+            self.stale = np.zeros(len(self.y), dtype=np.bool_)
 
     @classmethod
     def empty(cls, capacity: int, refresh: float, d: int) -> "Memory":
@@ -46,11 +51,12 @@ class Memory:
         self.seen = np.concatenate([self.seen, np.zeros(classes - len(self.seen), dtype=np.int64)])
         quota = max(1, self.capacity // max(1, len(np.union1d(self.y, y))))
         members = [np.flatnonzero(self.y == c).tolist() for c in range(classes)]
+        stale = [[row for row in rows if self.stale[row]] for rows in members] if self.stale.any() else [[]] * classes
         writes: dict[int, tuple[int, int]] = {}  # memory row -> (sample, class)
         used = len(self)
         for sample, (c, chance) in enumerate(zip(y.tolist(), rng.random(len(y)).tolist(), strict=True)):
             self.seen[c] += 1
-            row = self._place(members, used, c, chance, quota)
+            row = stale[c].pop() if stale[c] else self._place(members, used, c, chance, quota)
             if row >= 0:
                 writes[row] = (sample, c)
                 used = max(used, row + 1)
@@ -81,13 +87,14 @@ class Memory:
             self.X = np.concatenate([self.X, np.zeros((grown, d), dtype=np.float32)])
             self.observed = np.concatenate([self.observed, np.zeros((grown, d), dtype=np.bool_)])
             self.y = np.concatenate([self.y, np.zeros(grown, dtype=np.intp)])
+            self.stale = np.concatenate([self.stale, np.zeros(grown, dtype=np.bool_)])
         if writes:
             rows = list(writes)
             samples, labels = zip(*writes.values(), strict=True)
             active = X.shape[1]  # columns beyond are those of vanished features
             self.X[rows, :active], self.observed[rows, :active] = X[list(samples)], present[list(samples)]
             self.observed[rows, active:] = False
-            self.y[rows] = labels
+            self.y[rows], self.stale[rows] = labels, False
 
     def remap(self, columns: Sequence[int | None]) -> None:
         """Lay the columns out anew: a column of now each, or None for one that is all unknown."""
@@ -100,7 +107,7 @@ class Memory:
 
     def keep(self, rows: Index) -> None:
         """Forget all exemplars but these."""
-        self.X, self.observed, self.y = self.X[rows], self.observed[rows], self.y[rows]
+        self.X, self.observed, self.y, self.stale = self.X[rows], self.observed[rows], self.y[rows], self.stale[rows]
 
     def sample(self, count: int, rng: np.random.Generator, among: Index | None = None) -> Index:
         """At most `count` rows (of those `among`), in ascending order, drawn evenly from the classes."""

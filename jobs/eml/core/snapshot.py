@@ -36,6 +36,7 @@ VERSION = 1
 HEAD = struct.Struct("<4sHI")  # magic, version, CRC-32
 LENGTH = struct.Struct("<I")
 COUNTERS = ("usual", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
+LATER = ("widened",)  # came after the first release, and are written only where they are not zero
 TYPES = ("<f8", "<f4", "<i8", "|u1")  # what an array may be; anything else is no snapshot of ours
 
 Json = dict[str, Any]
@@ -68,6 +69,8 @@ def dump(state: State, config: LearnerConfig) -> bytes:
     arrays.put("memory.observed", np.packbits(memory.observed))
     arrays.put("memory.y", memory.y.astype(np.int64))
     arrays.put("memory.seen", memory.seen)
+    if memory.stale.any():
+        arrays.put("memory.stale", memory.stale.astype(np.uint8))
     arrays.put("pooling.w", state.pooling.w)
     arrays.put("pooling.curvature", state.pooling.curvature)
     for i, view in enumerate(state.views):
@@ -80,7 +83,7 @@ def dump(state: State, config: LearnerConfig) -> bytes:
         "rng": state.rng.bit_generator.state,
         "classes": state.classes,
         "stage": state.stage,
-        "counters": {name: getattr(state, name) for name in COUNTERS},
+        "counters": _counters(state),
         "views": [{"name": v.name, "hits": v.hits, "trials": v.trials} for v in state.views],
         "upcoming": _upcoming(state.upcoming),
         "attic": list(state.attic),
@@ -91,6 +94,11 @@ def dump(state: State, config: LearnerConfig) -> bytes:
     head = json.dumps(header, separators=(",", ":")).encode()
     body = b"".join([LENGTH.pack(len(head)), head, *(array.tobytes() for array in arrays.parts.values())])
     return HEAD.pack(MAGIC, VERSION, zlib.crc32(body)) + body
+
+
+def _counters(state: State) -> Json:
+    always = {name: getattr(state, name) for name in COUNTERS}
+    return always | {name: getattr(state, name) for name in LATER if getattr(state, name)}
 
 
 def _put_optional(arrays: _Arrays, state: State) -> None:
@@ -153,13 +161,14 @@ def _state(header: Json, arrays: dict[str, NDArray[Any]]) -> tuple[State, Learne
     rng.bit_generator.state = header["rng"]
     X = arrays["memory.X"]
     observed = np.unpackbits(arrays["memory.observed"], count=X.size).reshape(X.shape).astype(np.bool_)
-    memory = Memory(
-        config.memory_size, config.refresh, X, observed, arrays["memory.y"].astype(np.intp), arrays["memory.seen"]
-    )
+    y, stale = arrays["memory.y"].astype(np.intp), arrays.get("memory.stale", np.zeros(len(X))).astype(np.bool_)
+    memory = Memory(config.memory_size, config.refresh, X, observed, y, arrays["memory.seen"], stale)
     state = State(_read_space(header["space"]), _statistics("now", arrays), memory, rng)
     state.classes, state.stage = header["classes"], header["stage"]
     for name in COUNTERS:
         setattr(state, name, header["counters"][name])
+    for name in LATER:
+        setattr(state, name, header["counters"].get(name, 0))
     state.pooling = Pooling(arrays["pooling.w"], arrays["pooling.curvature"])
     state.views = [
         View(v["name"], arrays[f"view{i}.columns"].astype(np.intp), arrays[f"view{i}.L"], v["hits"], v["trials"])

@@ -53,6 +53,7 @@ class State:
     refused: int = 0
     cut: int = 0
     missing: int = 0
+    widened: int = 0  # batches for which a wider step is on offer, after a drift
 
     @classmethod
     def fresh(cls, space: FeatureSpace, config: LearnerConfig, seed: int) -> "State":

@@ -10,5 +10,10 @@ CONTROLS = ("memory", "memory-raw", "memory-batch", "restart")
 METHODS = ("eml", *ABLATIONS, *CONTROLS)
 DEFAULT_METHODS = ("eml", *CONTROLS)
 
+PEERS = ("river-lr", "river-knn")  # run in the peers' environment
+STREAM_METHODS = ("eml", "eml-announced", "restart", "drop-only", *PEERS)
+STREAM_MEMORY = 1024  # the job's default: in a stream the learner is driven as the job drives it
+STREAM_RUNS = 5
+
 DEFAULT_MEMORY = 4096  # exemplars, the same for every method: above the T-stage of all but Mnist0vs3vs5 and DSADS
 DEFAULT_RUNS = 20

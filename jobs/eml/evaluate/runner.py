@@ -1,6 +1,6 @@
 """All trials of a table, spread over processes, with a progress bar.
 
-Called by `session`; hands trials to `trial.perform` and the outcomes to `results`. Every trial runs in a fresh
+Called by a scenario's session with its trials and what performs one; knows neither. Every trial runs in a fresh
 process (spawned, one BLAS thread) even with one job: sums then come in the same order, and the figures do not
 depend on how many processes there were.
 """
@@ -8,32 +8,46 @@ depend on how many processes there were.
 import multiprocessing
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from typing import Protocol, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from eml.evaluate.errors import EvaluationError
-from eml.evaluate.trial import Outcome, Trial, perform
 
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def run(trials: Sequence[Trial], jobs: int, console: Console) -> list[Outcome]:
+class Labelled(Hashable, Protocol):
+    """A trial: hashable, and small enough to be sent to a worker."""
+
+    @property
+    def label(self) -> str:
+        """What the progress bar says of it."""
+
+
+Trial = TypeVar("Trial", bound=Labelled)
+Outcome = TypeVar("Outcome")
+
+
+def run(trials: Sequence[Trial], perform: Callable[[Trial], Outcome], jobs: int, console: Console) -> list[Outcome]:
     """Return the outcome of each trial, in the order of `trials`."""
     with _single_threaded_blas(), _bar(console) as bar:
         shown = bar.add_task("starting", total=len(trials))
         outcomes: dict[Trial, Outcome] = {}
-        for trial, outcome in _outcomes(trials, jobs):
+        for trial, outcome in _outcomes(trials, perform, jobs):
             outcomes[trial] = outcome
-            bar.update(shown, advance=1, description=f"{trial.source.name} {trial.batch} {trial.method}")
+            bar.update(shown, advance=1, description=trial.label)
     return [outcomes[trial] for trial in trials]
 
 
-def _outcomes(trials: Sequence[Trial], jobs: int) -> Iterator[tuple[Trial, Outcome]]:
+def _outcomes(
+    trials: Sequence[Trial], perform: Callable[[Trial], Outcome], jobs: int
+) -> Iterator[tuple[Trial, Outcome]]:
     """Yield outcomes as they come; the first failure stops the rest."""
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(jobs, len(trials)), mp_context=context, initializer=_end_with_parent)

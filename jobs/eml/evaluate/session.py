@@ -6,41 +6,28 @@ to `results` and `table`.
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from eml.evaluate import runner, table
+from eml.evaluate import request, runner, table
 from eml.evaluate.catalogue import DATASETS, METHODS
 from eml.evaluate.datasets import Named
 from eml.evaluate.errors import EvaluationError, spell
 from eml.evaluate.own import OwnFile
 from eml.evaluate.results import BETTER_MEMORY, MEMORIES, Cell, Score, as_json, cell
-from eml.evaluate.trial import Outcome, Source, Trial, dataset_of, script_of
-
-_INTERRUPTED = 130  # what shells return for it
+from eml.evaluate.trial import Outcome, Source, Trial, dataset_of, perform, script_of
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate as asked; return the exit status."""
-    try:
-        _evaluate(arguments)
-    except EvaluationError as error:
-        sys.stderr.write(f"eml evaluate: {error}\n")
-        return 2
-    except KeyboardInterrupt:
-        sys.stderr.write("eml evaluate: interrupted; nothing was written\n")
-        return _INTERRUPTED
-    return 0
+    return request.answer(_evaluate, arguments)
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
     scenario = arguments.scenario if arguments.task is None else f"{arguments.scenario}-task-{arguments.task}"
     methods = spell(arguments.methods, METHODS, "method")
-    target = _json_target(arguments.json)
+    target = request.json_target(arguments.json)
     sources = _sources(arguments)
     groups = [
         [
@@ -52,10 +39,11 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         for batch in arguments.batch or dataset_of(source).batches
     ]
     notes = [_notes(group[0]) for group in groups]  # also finds what cannot be run, before hours of what can
-    outcomes = iter(runner.run([trial for group in groups for trial in group], arguments.jobs, Console(stderr=True)))
+    trials = [trial for group in groups for trial in group]
+    outcomes = iter(runner.run(trials, perform, arguments.jobs, Console(stderr=True)))
     cells = [_cell(group, notes_, [next(outcomes) for _ in group]) for group, notes_ in zip(groups, notes, strict=True)]
     if target:
-        command = {**_plain(arguments), "dataset": [source.name for source in sources], "methods": methods}
+        command = {**request.plain(arguments), "dataset": [source.name for source in sources], "methods": methods}
         target.write_text(json.dumps(as_json(cells, command), indent=1) + "\n", encoding="utf-8")
     table.show(cells, _title(scenario), _caption(arguments, methods), Console())
 
@@ -86,21 +74,6 @@ def _cell(group: Sequence[Trial], notes: Sequence[str], outcomes: Sequence[Outco
     scores = {method: Score(tuple(found)) for method, found in by_method.items()}
     first = group[0]
     return cell(first.scenario, first.source.name, first.batch, notes, scores)
-
-
-def _json_target(name: str | None) -> Path | None:
-    """Return where to write; refused now rather than after the work."""
-    if name is None:
-        return None
-    path = Path(name)
-    if path.is_dir() or not path.parent.is_dir():
-        raise EvaluationError(f"--json {name}: cannot be written; its folder must exist, and it must not be one")
-    return path
-
-
-def _plain(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the request as JSON can hold it, without what does not change the figures."""
-    return {name: value for name, value in vars(arguments).items() if name not in ("run", "jobs", "json")}
 
 
 def _title(scenario: str) -> str:

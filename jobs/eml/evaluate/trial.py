@@ -37,6 +37,11 @@ class Trial:
     method: str
     memory: int
 
+    @property
+    def label(self) -> str:
+        """What the progress bar says of it."""
+        return f"{self.source.name} {self.batch} {self.method}"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

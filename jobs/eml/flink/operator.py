@@ -18,10 +18,13 @@ from pyflink.common import Row, Time, Types
 from pyflink.datastream import KeyedProcessFunction, RuntimeContext
 from pyflink.datastream.state import ListStateDescriptor, StateTtlConfig, ValueStateDescriptor
 
+from eml.flink.metrics import Metrics
 from eml.settings import Settings
-from eml.stream import waiting
+from eml.stream import keeping, waiting
+from eml.stream.donors import Donors
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.fleet import KeyModel
+from eml.stream.newest import NewestVersions
 from eml.stream.outputs import Encoder, dead_letter_headers
 from eml.stream.records import DeadLetter, Position, Raw
 from eml.stream.registry import SchemaRegistry
@@ -31,9 +34,9 @@ log = logging.getLogger(__name__)
 
 BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 HEADERS = Types.MAP(Types.STRING(), BYTES)
-# A micro-batch has a column for each of partition, offset, timestamp, value and headers: a row for each record would
-# take five times as long to read.
-COLUMNS = (Types.INT(), Types.LONG(), Types.LONG(), BYTES, HEADERS)
+# A micro-batch has a column for each of partition, offset, timestamp, value, headers and whether it is a label: a row
+# for each record would take five times as long to read.
+COLUMNS = (Types.INT(), Types.LONG(), Types.LONG(), BYTES, HEADERS, Types.BOOLEAN())
 INPUT = Types.ROW([Types.STRING(), Types.ROW([Types.OBJECT_ARRAY(column) for column in COLUMNS])])  # key, micro-batch
 OUTPUT = Types.ROW_NAMED(
     ["kafka_key", "predictions", "evolutions", "dead_letters"],
@@ -69,23 +72,26 @@ class EvolvingOperator(KeyedProcessFunction):
         """Called by Flink before the first record, also after a restart."""
         kafka = self._settings.kafka
         self._encoder = Encoder(*self._schema_ids)
-        self._registry = SchemaRegistry(
-            self._settings.registry, self._settings.record, subject=f"{kafka.readings_topic}-value"
-        )
+        subject = f"{kafka.readings_topic}-value"
+        settings, record = self._settings.registry, self._settings.record
+        self._registry = SchemaRegistry(settings, record, subject=subject)
+        self._newest = NewestVersions(SchemaRegistry(settings, record, subject=subject), settings.newest_every_ms)
+        self._donors = Donors()
         self._cache: OrderedDict[str, Live] = OrderedDict()
         self._ttl = self._settings.job.state_ttl_ms / 1000
         ttl = _time_to_live(self._settings.job.state_ttl_ms)
-        model, window = ValueStateDescriptor("model", BYTES), ValueStateDescriptor("window", BYTES)
-        waiting_ = ListStateDescriptor("waiting", BYTES)
-        for descriptor in (model, window, waiting_):
+        values = [ValueStateDescriptor(name, BYTES) for name in ("model", "window", "others")]
+        lists = [ListStateDescriptor(name, BYTES) for name in ("waiting", "labels")]
+        for descriptor in (*values, *lists):
             descriptor.enable_time_to_live(ttl)
-        self._model_state = runtime_context.get_state(model)
-        self._window_state = runtime_context.get_state(window)
-        self._waiting_state = runtime_context.get_list_state(waiting_)
-        metrics = runtime_context.get_metrics_group()
-        self._counters = {
-            name: metrics.counter(name) for name in ("predictions", "evolutions", "dead_letters", "updates", "waits")
-        }
+        self._model_state, self._window_state, self._others_state = map(runtime_context.get_state, values)
+        self._waiting_state, self._labels_state = map(runtime_context.get_list_state, lists)
+        self._metrics = Metrics(runtime_context.get_metrics_group())
+
+    def close(self) -> None:
+        """Called by Flink at the end, also before a restart."""
+        self._newest.close()
+        self._registry.close()
 
     # -- called by Flink -------------------------------------------------------------------------------------------
 
@@ -115,14 +121,14 @@ class EvolvingOperator(KeyedProcessFunction):
     # -- one step --------------------------------------------------------------------------------------------------
 
     def _step(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
-        results = live.model.step(records, self._registry.reading_schema)
+        results = live.model.step(records, self._registry.reading_schema, self._newest.newest)
         if results.waiting:
             self._wait(live, results.waiting)
             service = ctx.timer_service()
             service.register_processing_time_timer(service.current_processing_time() + results.retry_after_ms)
         self._store(live)
-        self._count(results)
-        if results.predictions or results.dead_letters:
+        self._metrics.count(results)
+        if results.predictions or results.dead_letters or results.evolutions:
             yield self._row(key, live.model.key, results)
 
     def _wait(self, live: Live, records: list[Raw]) -> None:
@@ -137,10 +143,10 @@ class EvolvingOperator(KeyedProcessFunction):
         self._waiting_state.add(waiting.dump(records))
 
     def _raws(self, columns: Iterable[Sequence[Any]]) -> list[Raw]:
-        topic = self._settings.kafka.readings_topic
+        readings, labels = self._settings.kafka.readings_topic, self._settings.kafka.labels_topic
         return [
-            Raw(value, Position(topic, partition, offset, timestamp), headers or NO_HEADERS)
-            for partition, offset, timestamp, value, headers in zip(*columns, strict=True)
+            Raw(value, Position(labels if is_label else readings, partition, offset, timestamp), headers or NO_HEADERS)
+            for partition, offset, timestamp, value, headers, is_label in zip(*columns, strict=True)
         ]
 
     # -- state -----------------------------------------------------------------------------------------------------
@@ -158,26 +164,40 @@ class EvolvingOperator(KeyedProcessFunction):
         return live
 
     def _read(self, name: str, now: float) -> Live:
-        model = KeyModel.load(name, self._settings, self._model_state.value(), self._window_state.value())
+        parts = keeping.Parts(
+            self._model_state.value(),
+            self._window_state.value(),
+            self._others_state.value(),
+            list(self._labels_state.get() or ()),
+        )
+        model = keeping.load(name, self._settings, parts, self._donors)
         waits = sum(len(waiting.load(piece)) for piece in self._waiting_state.get() or ())
         return Live(model, waits, now, now)
 
     def _store(self, live: Live) -> None:
         """Write what changed; and all of it now and then, for its time to live counts from the last write."""
-        model, stale = live.model, live.seen - live.written > self._ttl / REFRESHES
-        if model.changed or (stale and model.exists):
-            self._counters["updates"].inc()
-            self._model_state.update(model.dump())
+        stale = live.seen - live.written > self._ttl / REFRESHES
+        if stale:
             live.written = live.seen
-        if model.window_changed or stale:
-            self._window_state.update(model.dump_window())
+        changes = keeping.take_changes(live.model, everything=stale)
+        if changes.model is not None:
+            self._metrics.updated()
+            self._model_state.update(changes.model)
+        if changes.small is not None:
+            self._window_state.update(changes.small)
+        if changes.others is not None:
+            self._others_state.update(changes.others)
+        for piece in changes.labels:
+            self._labels_state.add(piece)
+        if changes.all_labels is not None:
+            self._labels_state.update([changes.all_labels])
 
     # -- output ----------------------------------------------------------------------------------------------------
 
     def _row(self, key: str, name: str, results: Results) -> Row:
         encoder = self._encoder
         for evolved in results.evolutions:
-            log.info("key %r: schema %d -> %d", name, evolved.old_schema_id, evolved.new_schema_id)
+            log.info("key %r: %s, schema %d -> %d", name, evolved.kind, evolved.old_schema_id, evolved.new_schema_id)
         return Row(
             kafka_key=key.encode("latin-1") or None,
             predictions=[encoder.prediction(name, scored) for scored in results.predictions],
@@ -189,16 +209,11 @@ class EvolvingOperator(KeyedProcessFunction):
         error = BadRecordError(
             "no-key", "the record has no key, or one that is not UTF-8: send each with its device's name"
         )
-        letters = [DeadLetter(raw, error.reason, type(error).__name__, str(error), None, "initial") for raw in records]
+        name = type(error).__name__
+        letters = [DeadLetter(raw, error.reason, name, str(error), None, of_key=True) for raw in records]
         results = Results(dead_letters=letters)
-        self._count(results)
+        self._metrics.count(results)
         return self._row(key, "", results)
-
-    def _count(self, results: Results) -> None:
-        self._counters["predictions"].inc(len(results.predictions))
-        self._counters["evolutions"].inc(len(results.evolutions))
-        self._counters["dead_letters"].inc(len(results.dead_letters))
-        self._counters["waits"].inc(int(bool(results.waiting)))
 
 
 def _time_to_live(ms: int) -> StateTtlConfig:

@@ -24,7 +24,8 @@ RESULTS = (
     .column("dead_letters", "ARRAY<ROW<content BYTES, headers MAP<STRING, BYTES>>>")
     .build()
 )
-COLUMNS = ("kafka_partition", "kafka_offset", "kafka_timestamp", "content", "kafka_headers")  # as `operator` takes them
+# As `operator` takes them.
+COLUMNS = ("kafka_partition", "kafka_offset", "kafka_timestamp", "content", "kafka_headers", "is_label")
 KINDS = ("predictions", "evolutions", "dead_letters")
 NUMBERED = re.compile(r"\d+_")  # how the uids begin that Flink gives to table operators
 
@@ -67,7 +68,11 @@ def keyed(batches: DataStream) -> KeyedStream:
 
 
 def readings_table(kafka: KafkaSettings) -> str:
-    """The source with all that is known of a record; a key becomes text with one character per byte."""
+    """The source with all that is known of a record; a key becomes text with one character per byte.
+
+    Labels come through the same source: they meet their readings in the micro-batches of their key.
+    """
+    topics = ";".join(filter(None, (kafka.readings_topic, kafka.labels_topic)))
     return f"""
         CREATE TEMPORARY TABLE readings (
             kafka_key BYTES,
@@ -76,12 +81,14 @@ def readings_table(kafka: KafkaSettings) -> str:
             kafka_offset BIGINT NOT NULL METADATA FROM 'offset' VIRTUAL,
             written TIMESTAMP_LTZ(3) NOT NULL METADATA FROM 'timestamp' VIRTUAL,
             headers MAP<STRING, BYTES> METADATA FROM 'headers' VIRTUAL,
+            topic STRING NOT NULL METADATA VIRTUAL,
+            is_label AS topic <> '{kafka.readings_topic}',
             name AS COALESCE(DECODE(kafka_key, 'ISO-8859-1'), ''),
             kafka_headers AS CASE WHEN CARDINALITY(headers) > 0 THEN headers END,
             kafka_timestamp AS 1000 * EXTRACT(EPOCH FROM written) + EXTRACT(MILLISECOND FROM written),
             arrived AS PROCTIME()
         ) WITH (
-            'topic' = '{kafka.readings_topic}',
+            'topic' = '{topics}',
             'scan.startup.mode' = '{START[kafka.start]}',
             {options(kafka, {"group.id": kafka.group_id, "isolation.level": "read_committed"})}
         )

@@ -57,6 +57,7 @@ def _topic_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noqa: ANN
         ) from None
     wanted = {
         "readings_topic": kafka.readings_topic,
+        **({"labels_topic": kafka.labels_topic} if kafka.labels_topic else {}),
         "predictions_topic": kafka.predictions_topic,
         "evolutions_topic": kafka.evolutions_topic,
         "dead_letters_topic": kafka.dead_letters_topic,

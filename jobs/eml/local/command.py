@@ -12,8 +12,8 @@ INTERRUPTED = 130  # as shells count the end by Ctrl-C
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register `eml demo`."""
     parser = subparsers.add_parser("demo", help="a simulated fleet through two upgrades, on Kafka and Flink")
-    parser.add_argument("--machines", type=_positive, default=4, help="machines in the fleet (default 4)")
-    parser.add_argument("--records", type=_positive, default=800, help="records per machine and version (default 800)")
+    parser.add_argument("--machines", type=positive, default=4, help="machines in the fleet (default 4)")
+    parser.add_argument("--records", type=positive, default=800, help="records per machine and version (default 800)")
     parser.add_argument("--seed", type=int, default=0, help="of the simulation (default 0)")
     parser.add_argument("--broker", metavar="ADDRESS", help="use this running broker (host:port), with new topics")
     parser.add_argument("--registry", metavar="URL", help="use this running registry (Confluent's API)")
@@ -24,7 +24,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.set_defaults(run=_run)
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """A number of things, for argparse."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be 1 or more, not {number}")

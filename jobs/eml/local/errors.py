@@ -1,9 +1,11 @@
-"""What can go wrong with the stack on this machine; each message says what to do.
+"""What can go wrong on this machine: with the stack, and with the tools around it; each message says what to do.
 
 LocalError              catch-all of `eml.local`; the command line prints it and exits 1
 ├── ToolMissingError    a program is not installed: install it
 ├── JarsError           the jars cannot be resolved, or are not the locked ones
-└── StartError          a process did not become healthy; the message ends with its log's last lines
+├── StartError          a process did not become healthy; the message ends with its log's last lines
+├── RecordFileError     a file of records cannot be read or written: correct the line that the message names
+└── CaptureError        Kafka or the registry does not give what is to be captured
 """
 
 from eml.core.errors import EmlError
@@ -23,3 +25,11 @@ class JarsError(LocalError):
 
 class StartError(LocalError):
     """A process of the stack that did not become healthy."""
+
+
+class RecordFileError(LocalError):
+    """A file of records that cannot be read or written."""
+
+
+class CaptureError(LocalError):
+    """Records that Kafka or the registry does not give."""

@@ -16,15 +16,25 @@ from eml.settings.sections import ON_CLUSTER, KafkaSettings, Settings
 
 Finding = tuple[tuple[str, ...], str]  # the settings it is about as `section.key`, and what is wrong
 
-ZEROES = {f"learner.{key}" for key in (*MAY_BE_ZERO, "refresh", "margin", "rho", "lam")} | {"learning.seed"}
+ZEROES = {f"learner.{key}" for key in (*MAY_BE_ZERO, "refresh", "margin", "rho", "lam")} | {
+    "learning.seed",
+    "learning.former_versions",
+    "learning.recovery_records",
+    "registry.newest_every_ms",
+}
 # Flink's limit on key groups, and with them on parallelism; a chance is at most 1.
-MOST = {"job.parallelism": 32_768, "job.max_parallelism": 32_768, "learner.refresh": 1}
+MOST = {
+    "job.parallelism": 32_768,
+    "job.max_parallelism": 32_768,
+    "learner.refresh": 1,
+    "learning.drift_sensitivity": 1,
+}
 REQUIRED = {"kafka.bootstrap_servers", "registry.url"}
-MAY_BE_EMPTY = {"kafka.transactional_id_prefix", "job.checkpoint_dir", "job.connector_jar"}
+MAY_BE_EMPTY = {"kafka.labels_topic", "kafka.transactional_id_prefix", "job.checkpoint_dir", "job.connector_jar"}
 HOST_AND_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")  # of Avro; dots into nested records
-TOPICS = ("readings_topic", "predictions_topic", "evolutions_topic", "dead_letters_topic")
+TOPICS = ("readings_topic", "labels_topic", "predictions_topic", "evolutions_topic", "dead_letters_topic")
 FIELDS = ("key_field", "event_id_field", "event_time_field", "label_field")
 # A transaction lives from one checkpoint to the next, and on through a slow one or a restart: with less room than
 # this the broker ends it first, and what it held is lost.

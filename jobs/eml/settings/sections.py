@@ -18,6 +18,7 @@ class KafkaSettings:
 
     bootstrap_servers: str = ""  # must be given
     readings_topic: str = "readings"
+    labels_topic: str = ""  # labels that come after their readings (schemas/label.avsc); empty: none
     predictions_topic: str = "predictions"
     evolutions_topic: str = "evolutions"
     dead_letters_topic: str = "dead-letters"
@@ -47,6 +48,7 @@ class RegistrySettings:
     unknown_ids: int = 10_000  # ids the registry does not know, remembered
     unknown_id_ttl_ms: int = 60_000  # how long
     lookups_per_second: float = 20.0
+    newest_every_ms: int = 10_000  # how often a task asks for newer versions (announced evolutions); 0: never
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,15 @@ class LearningSettings:
     window_records: int = 32  # labelled records per update
     window_ms: int = 60_000  # or what came in this time, whichever is first; by the records' timestamps
     late_records: int = 32  # of an older version in a row until it counts as rolled back
+    former_versions: int = 2  # a key has left whose models are kept, for roll-outs and rollbacks
+    former_ms: int = 86_400_000  # after the last record of such a version (1 day)
+    labels_kept: int = 1_000  # per key: readings that wait for a label, and labels that wait for their reading
+    label_wait_ms: int = 604_800_000  # how long they wait (7 days), by the records' timestamps
+    warm_start: bool = False  # a new key begins with the newest model of its schema that the task has
+    drift: Literal["off", "report", "step", "memory"] = "report"  # tell it only, widen the step, refresh the memory
+    drift_sensitivity: float = 0.005  # ADWIN's delta: chance of a false alarm
+    recovery_records: int = 500  # scored after an evolution, that its figures are made of; 0: no figures
+    cold_restart: bool = True  # keep one beside meanwhile, to tell the regret
     seed: int = 0
 
 

@@ -1,266 +1,186 @@
-"""What a key's records do to its model: the one place that decides between predict, learn and evolve.
+"""What a key's records do to its models: the one place that decides between predict, learn and evolve.
 
 Called by the operator with a micro-batch of one key's records, and by tests and tools with the same; calls `wire`,
-the reading schemas and the learner. Knows no Flink and no topic.
+the reading schemas, `moves` (which model serves), `labels` (which reading a label belongs to) and the learners. Knows
+no Flink; of topics only which one labels come from.
 
 Every decision is made at a record, by what came before it in its key: windows close by count or by the records'
-timestamps, evolutions happen at the first record of a newer schema. Where a micro-batch was cut changes nothing.
+timestamps, evolutions happen at the first record of a newer schema. Where a micro-batch was cut changes nothing. Two
+things come from outside the key: an announcement counts from the first micro-batch that hears of it, and a warm start
+takes the model that is newest by then; the event of each says at which record.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import groupby
-from math import isfinite
-from operator import itemgetter
 
-from eml.core import EvolvingMetricLearner
-from eml.core.report import NO_LABELS
+from eml.core import FeatureSpace
+from eml.core.arrays import Array
 from eml.settings import Settings
+from eml.stream.donors import Donors
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
-from eml.stream.packing import pack, unpack
-from eml.stream.placing import placed, with_former_names
-from eml.stream.records import DeadLetter, Evolved, Raw, Scored
-from eml.stream.runs import Results, Run
-from eml.stream.schema import ReadingSchema
-from eml.stream.window import Window
+from eml.stream.labels import LabelJoin
+from eml.stream.line import Line
+from eml.stream.moves import Moves
+from eml.stream.pending import Pending
+from eml.stream.placing import placed
+from eml.stream.records import DeadLetter, Moment, Raw
+from eml.stream.runs import Framed, LookUp, Newest, Results, Run, scored
+from eml.stream.schema import Decoded, ReadingSchema
 from eml.stream.wire import HEADER_SIZE, unframe
-
-MAGIC = b"EMLK"
-VERSION = 1
-LEAST_WINDOW = 8  # labelled records before the first update of a new space: a new model should answer soon
-KNOWN_SCHEMAS = 64  # ids a key remembers
-
-LookUp = Callable[[int], ReadingSchema]
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A schema as a key remembers it."""
-
-    id: int
-    subject: str
-    version: int
 
 
 class KeyModel:
-    """The learner of one key with its window and the schema it is on."""
+    """The models of one key, and the readings and labels that wait for each other."""
 
-    def __init__(self, key: str, settings: Settings) -> None:
+    def __init__(self, key: str, settings: Settings, donors: Donors | None = None) -> None:
         self.key = key
-        self.window = Window()
-        self.changed = False  # since the last dump
-        self.window_changed = False
-        self._settings = settings
-        self._learner: EvolvingMetricLearner | None = None
-        self._current = Version(0, "", 0)
-        self._known: list[int] = []
+        self.moves = Moves(key, settings, donors)
+        learning = settings.learning
+        labels = settings.kafka.labels_topic
+        self.join = LabelJoin(learning.labels_kept, learning.label_wait_ms) if labels else None
+        self._labels_topic = labels
+        self._learning = learning
 
     @property
     def exists(self) -> bool:
-        """Whether there is a learner: from the first good record on."""
-        return self._learner is not None
+        """Whether there is a learner: from the first good reading on."""
+        return self.moves.lines is not None
 
     # -- a micro-batch ---------------------------------------------------------------------------------------------
 
-    def step(self, records: Sequence[Raw], look_up: LookUp) -> Results:
-        """Predict every record, learn from the labelled ones, evolve where the schema does."""
+    def step(self, records: Sequence[Raw], look_up: LookUp, newest: Newest | None = None) -> Results:
+        """Predict every reading, learn from the labelled ones, evolve where the schema does."""
         results = Results()
         framed = self._look_up_all(records, look_up, results)
-        for _, run in groupby(framed, key=itemgetter(0)):
-            self._serve_schema(list(run), results)
+        for _, group in groupby(framed, key=lambda one: (one.schema.id, one.is_label)):
+            ones = list(group)
+            schema, raws = ones[0].schema, [one.raw for one in ones]
+            decoded = schema.decode([raw.value or b"" for raw in raws], HEADER_SIZE)
+            for row, error in decoded.bad:
+                results.dead_letters.append(_dead_letter(raws[row], error, schema.id))
+            good = [raws[row] for row in decoded.rows]
+            if ones[0].is_label:
+                self._take_answers(schema, decoded, good, results)
+            else:
+                self._serve(self._run(schema, decoded, good), newest, results)
+        if self.join is not None:
+            results.labels = self.join.take_counts()
         return results
 
-    def _look_up_all(
-        self, records: Sequence[Raw], look_up: LookUp, results: Results
-    ) -> list[tuple[int, ReadingSchema, Raw]]:
+    def _look_up_all(self, records: Sequence[Raw], look_up: LookUp, results: Results) -> list[Framed]:
         """The records that can be decoded now; one that must wait makes all behind it wait, to keep their order."""
         framed = []
         for number, raw in enumerate(records):
             schema_id = None
+            is_label = self.join is not None and raw.position.topic == self._labels_topic
             try:
                 schema_id = unframe(raw.value)
-                framed.append((schema_id, look_up(schema_id), raw))
+                schema = look_up(schema_id)
+                if not is_label:
+                    schema.check_features()
+                framed.append(Framed(schema, raw, is_label))
             except BadRecordError as error:
-                results.dead_letters.append(self._dead_letter(raw, error, schema_id))
+                results.dead_letters.append(_dead_letter(raw, error, schema_id))
             except RegistryUnavailableError as error:
                 results.waiting = list(records[number:])
                 results.retry_after_ms = error.retry_after_ms
                 break
         return framed
 
-    def _serve_schema(self, run: list[tuple[int, ReadingSchema, Raw]], results: Results) -> None:
-        schema, raws = run[0][1], [raw for _, _, raw in run]
-        decoded = schema.decode([raw.value or b"" for raw in raws], HEADER_SIZE)
-        for row, error in decoded.bad:
-            results.dead_letters.append(self._dead_letter(raws[row], error, schema.id))
-        self._serve(Run(schema, decoded, [raws[row].position for row in decoded.rows]), results)
+    # -- readings of one schema ------------------------------------------------------------------------------------
 
-    def _dead_letter(self, raw: Raw, error: BadRecordError, schema_id: int | None) -> DeadLetter:
-        stage = self._learner.stage if self._learner else "initial"
-        return DeadLetter(raw, error.reason, type(error).__name__, str(error), schema_id, stage)
+    def _run(self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw]) -> Run:
+        """Readings with what is known of their labels so far."""
+        run = Run(schema, decoded, [raw.position for raw in raws], list(decoded.labels), [None] * len(raws))
+        if self.join is None:
+            return run
+        for row, (event_id, label) in enumerate(zip(decoded.event_ids, decoded.labels, strict=True)):
+            if event_id is None:
+                continue
+            if label is not None:
+                run.labels[row] = label if self.join.settle(event_id, label, run.time(row)) else None
+                continue
+            values = decoded.values[row].copy()
+            pending = Pending(event_id, run.time(row), schema.id, schema.space, values, predicted=None, cold=None)
+            run.labels[row] = self.join.expect(pending)
+            run.pending[row] = pending  # for what will be predicted of it
+        return run
 
-    # -- records of one schema -------------------------------------------------------------------------------------
-
-    def _serve(self, run: Run, results: Results) -> None:
-        """Serve readings in pieces between which the model changes."""
+    def _serve(self, run: Run, newest: Newest | None, results: Results) -> None:
+        """Serve readings in pieces between which no model that predicts changes."""
         start = 0
         while start < len(run):
-            if self._is_due(run.time(start)):
-                self._learn()
-            late = self._is_late(run.schema)
-            if late and self.window.late + 1 >= self._settings.learning.late_records:
-                late = False  # too many in a row for stragglers: the fleet went back
-            if not late:
-                self._move_to(run, start, results)
-            piece = slice(start, self._piece_end(run, start, late=late))
-            self._predict(run, piece, results, late=late)
-            self._count_late(piece.stop - start if late else 0)
-            self._take_labels(run, piece)
+            was_current = start > 0 and self.moves.is_current(run.schema)
+            line = self.moves.line_for(run, start, results)
+            if not was_current:
+                self.moves.hear(run, start, newest, results)
+            serving = self.moves.serving(line, run.schema)
+            for each in serving:
+                each.learn_if_due(run.time(start), self._learning)
+            piece = slice(start, self._piece_end(run, start, serving))
+            self._predict(run, piece, serving, results)
+            rows = run.labelled(piece)
+            if rows:
+                labels = [label for label in run.labels[piece] if label is not None]
+                times = [run.time(row) for row in rows]
+                self._teach(run.decoded.values[rows], run.schema.space, labels, times)
+            self.moves.count(run, piece)
             start = piece.stop
 
-    def _is_due(self, now_ms: int) -> bool:
-        return len(self.window) > 0 and now_ms - self.window.started_ms >= self._settings.learning.window_ms
+    def _piece_end(self, run: Run, start: int, serving: Sequence[Line]) -> int:
+        """The first record after `start` before or at which a model that predicts may change."""
+        rest = slice(start, start + self.moves.reach(run, start))
+        labelled = [label is not None for label in run.labels[rest]]
+        times = run.times(rest)
+        return start + min(line.next_change(labelled, times, self._learning) for line in serving)
 
-    def _piece_end(self, run: Run, start: int, *, late: bool) -> int:
-        """The first record after `start` before or at which the model may change."""
-        settings, end = self._settings.learning, len(run)
-        if late:
-            end = min(end, start + settings.late_records - 1 - self.window.late)
-        room = self._window_size() - len(self.window)
-        started = self.window.started_ms if len(self.window) else None
-        for row in range(start, end):
-            now = run.time(row)
-            if row > start and started is not None and now - started >= settings.window_ms:
-                return row
-            if run.decoded.labels[row] is not None:
-                started = now if started is None else started
-                room -= 1
-                if room == 0:
-                    return row + 1
-        return end
-
-    def _window_size(self) -> int:
-        """Small windows for a new space, growing with what it has seen."""
-        full = self._settings.learning.window_records
-        return min(full, max(LEAST_WINDOW, self._learner.age if self._learner else 0))
-
-    def _predict(self, run: Run, piece: slice, results: Results, *, late: bool) -> None:
-        learner, schema, decoded = self._model(), run.schema, run.decoded
-        predictions = learner.predict_many(placed(decoded.values[piece], schema.space, learner.space))
-        known = predictions.labels[0] is not None
-        classes = [str(label) for label in predictions.classes]
-        margins, novelties = predictions.margin.tolist(), predictions.novelty.tolist()
-        for i, (label, scores) in enumerate(zip(predictions.labels, predictions.scores.tolist(), strict=True)):
-            row = piece.start + i
-            results.predictions.append(
-                Scored(
-                    event_id=decoded.event_ids[row],
-                    event_time=decoded.event_times[row],
-                    label=str(label) if known else None,
-                    reason=None if known else NO_LABELS,
-                    scores=dict(zip(classes, scores, strict=True)),
-                    margin=margins[i] if known else None,
-                    novelty=novelties[i] if isfinite(novelties[i]) else None,
-                    stage=learner.stage,
-                    schema_id=schema.id,
-                    schema_version=schema.version,
-                    model_revision=learner.revision,
-                    truth=decoded.labels[row],
-                    late=late,
-                    position=run.positions[row],
-                )
-            )
-
-    def _take_labels(self, run: Run, piece: slice) -> None:
-        labelled = run.labelled(piece)
-        if not labelled:
+    def _predict(self, run: Run, piece: slice, serving: Sequence[Line], results: Results) -> None:
+        """Predict with the first of `serving`, compare with the second, and count what can be counted now."""
+        line, *cold = serving
+        values = run.decoded.values[piece]
+        predictions = line.learner.predict_many(placed(values, run.schema.space, line.space))
+        results.predictions += scored(run, piece, predictions, line.learner, late=not self.moves.is_current(run.schema))
+        asked = [row for row in range(piece.start, piece.stop) if run.labels[row] is not None or run.pending[row]]
+        if not asked:
             return
-        rows = [row for row, _ in labelled]
-        values = placed(run.decoded.values[rows], run.schema.space, self._model().space)
-        self.window.add(values, [label for _, label in labelled], run.time(rows[0]))
-        self.window_changed = True
-        if len(self.window) >= self._window_size():
-            self._learn()
+        others: Sequence[object] = [None] * len(values)
+        if cold:
+            others = cold[0].learner.predict_many(placed(values, run.schema.space, cold[0].space)).labels
+        for row in asked:
+            said = _text(predictions.labels[row - piece.start]), _text(others[row - piece.start])
+            pending, label = run.pending[row], run.labels[row]
+            if pending is not None:
+                pending.predicted, pending.cold = said
+            if label is not None:
+                self.moves.score(*said, label, run.schema.id, run.moment(row), results)
 
-    def _count_late(self, count: int) -> None:
-        late = self.window.late + count if count else 0
-        self.window_changed |= late != self.window.late
-        self.window.late = late
+    # -- labels ----------------------------------------------------------------------------------------------------
 
-    # -- the model -------------------------------------------------------------------------------------------------
+    def _teach(self, values: Array, space: FeatureSpace, labels: Sequence[str], times: Sequence[int]) -> None:
+        """Labelled readings teach every model what its version shares with theirs."""
+        for line in self.moves.taught():
+            line.teach(placed(values, space, line.space), labels, times, self._learning)
+        self.moves.expire(max(times))
+        self.moves.offer()
 
-    def _model(self) -> EvolvingMetricLearner:
-        if self._learner is None:
-            raise RuntimeError("a model is made by its key's first reading")
-        return self._learner
+    def _take_answers(self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw], results: Results) -> None:
+        """Labels that came on their own topic."""
+        for raw, event_id, label in zip(raws, decoded.event_ids, decoded.labels, strict=True):
+            if event_id is None or label is None:
+                error = BadRecordError("no-label", "a label names its event and its class: neither may be null")
+                results.dead_letters.append(_dead_letter(raw, error, schema.id))
+            elif self.join is not None:
+                now = raw.position.timestamp_ms
+                pending = self.join.answer(event_id, label, now)
+                if pending is not None:
+                    at = Moment(raw.position, None)
+                    self.moves.score(pending.predicted, pending.cold, label, pending.schema_id, at, results)
+                    self._teach(pending.values[None], pending.space, [label], [now])
 
-    def _learn(self) -> None:
-        self._model().learn(*self.window.take())
-        self.changed = self.window_changed = True
 
-    def _is_late(self, schema: ReadingSchema) -> bool:
-        """Of a version that this key has left behind."""
-        if self._learner is None or schema.id == self._current.id:
-            return False
-        older = schema.subject == self._current.subject and schema.version < self._current.version
-        return older or schema.id in self._known
+def _dead_letter(raw: Raw, error: BadRecordError, schema_id: int | None) -> DeadLetter:
+    return DeadLetter(raw, error.reason, type(error).__name__, str(error), schema_id)
 
-    def _move_to(self, run: Run, row: int, results: Results) -> None:
-        """Put the model on a reading's schema: nothing to do, a first model, a move of columns, or an evolution."""
-        schema = run.schema
-        if schema.id == self._current.id:
-            return
-        old, self._current = self._current, Version(schema.id, schema.subject, schema.version)
-        self._known = [*(i for i in self._known if i != schema.id), schema.id][-KNOWN_SCHEMAS:]
-        self.changed = True
-        if self._learner is None:
-            self._learner = EvolvingMetricLearner(schema.space, self._settings.learner, self._settings.learning.seed)
-            return
-        if self._learner.space.names == schema.space.names:
-            return
-        if len(self.window):
-            self._learn()  # what is pending is of the old space
-        stage = self._learner.stage
-        report = self._learner.evolve(with_former_names(schema.space, self._learner.space))
-        if report.change.is_evolution:
-            results.evolutions.append(
-                Evolved(
-                    event_time=run.decoded.event_times[row],
-                    old_schema_id=old.id,
-                    old_version=old.version,
-                    old_subject=old.subject,
-                    new_schema_id=schema.id,
-                    new_version=schema.version,
-                    new_subject=schema.subject,
-                    report=report,
-                    stage=stage,
-                    batches=self._learner.revision,
-                    position=run.positions[row],
-                )
-            )
 
-    # -- state -----------------------------------------------------------------------------------------------------
-
-    def dump(self) -> bytes:
-        """All but the window as versioned plain bytes."""
-        current = self._current
-        self.changed = False
-        described = {"current": [current.id, current.subject, current.version], "known": self._known}
-        return pack(MAGIC, VERSION, described, self._model().snapshot())
-
-    def dump_window(self) -> bytes:
-        """The window as versioned plain bytes."""
-        self.window_changed = False
-        return self.window.dump()
-
-    @classmethod
-    def load(cls, key: str, settings: Settings, model: bytes | None, window: bytes | None) -> "KeyModel":
-        """The model that was dumped; a new one where nothing was."""
-        loaded = cls(key, settings)
-        if model is None:
-            return loaded
-        described, snapshot = unpack(MAGIC, VERSION, model, f"the model of key {key!r}")
-        loaded._current, loaded._known = Version(*described["current"]), described["known"]
-        loaded._learner = EvolvingMetricLearner.restore(snapshot)
-        loaded.window = Window.load(window) if window is not None else Window()
-        return loaded
+def _text(label: object) -> str | None:
+    return None if label is None else str(label)

@@ -12,6 +12,7 @@ import json
 import math
 import struct
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache, lru_cache
 from importlib import resources
 from io import BytesIO
@@ -85,7 +86,7 @@ def dead_letter_headers(letter: DeadLetter) -> dict[str, bytes]:
         f"{CONNECT}topic": position.topic,
         f"{CONNECT}partition": str(position.partition),
         f"{CONNECT}offset": str(position.offset),
-        f"{CONNECT}stage": letter.stage,
+        f"{CONNECT}stage": "KEY_CONVERTER" if letter.of_key else "VALUE_CONVERTER",  # Connect's words for it
         f"{CONNECT}exception.class.name": letter.error,
         f"{CONNECT}exception.message": letter.message[:LONGEST_MESSAGE],
         f"{OWN}reason": letter.reason,
@@ -154,6 +155,9 @@ def _evolution_fields(key: str, evolved: Evolved) -> dict[str, object]:
         "source_partition": position.partition,
         "source_offset": position.offset,
         "source_timestamp": position.timestamp_ms,
+        "recovery": asdict(evolved.recovery) if evolved.recovery is not None else None,
+        "drift": asdict(evolved.drift) if evolved.drift is not None else None,
+        "donor": evolved.donor,
     }
 
 

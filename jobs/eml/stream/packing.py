@@ -1,6 +1,6 @@
 """The form of everything a key keeps in state: magic, version, checksum, a description (JSON) and plain bytes.
 
-Called by `fleet`, `window` and `waiting`, each with a magic and a version of its own.
+Called by `keeping`, `labels` and `waiting`, each with a magic and a version of its own.
 """
 
 import json
@@ -21,11 +21,11 @@ def pack(magic: bytes, version: int, description: object, content: bytes) -> byt
 
 
 def unpack(magic: bytes, version: int, data: bytes, what: str) -> tuple[Any, bytes]:
-    """The description and the bytes that were packed; `what` names them in errors."""
+    """The description and the bytes that were packed, by this version or one before; `what` names them in errors."""
     if len(data) < HEAD.size or data[: len(magic)] != magic:
         raise SnapshotDamagedError(f"the bytes of {what} are damaged: restore an older checkpoint")
     _, written, checksum, size = HEAD.unpack_from(data)
-    if written != version:
+    if written > version:
         raise SnapshotVersionError(f"{what} has format {written}, this release reads {version}: upgrade")
     if zlib.crc32(memoryview(data)[HEAD.size :]) != checksum:
         raise SnapshotDamagedError(f"the bytes of {what} are damaged: restore an older checkpoint")

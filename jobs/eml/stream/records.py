@@ -10,8 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eml.core.report import Evolution, Stage
+from eml.stream.drift import Drift
+from eml.stream.recovery import RecoveryFigures
 
-EVOLUTION = "evolution"  # the kind of event that exists today
+# Kinds of events on the evolution topic.
+EVOLUTION = "evolution"  # the key is on another version, and its model with it
+ANNOUNCED = "announced"  # the next version is known, and the model prepares for it
+WITHDRAWN = "withdrawn"  # it is known no more
+RESUMED = "resumed"  # the key went back to a version whose model was kept
+RECOVERY = "recovery"  # how the model did after its last evolution
+DRIFT = "drift"  # errors have become more frequent under the same version
+WARM_START = "warm-start"  # a new key began with another key's model
 
 
 @dataclass(slots=True)
@@ -22,6 +31,14 @@ class Position:
     partition: int
     offset: int
     timestamp_ms: int
+
+
+@dataclass(slots=True)
+class Moment:
+    """When something happened to a key: at which record, and when that was measured, if it says so."""
+
+    position: Position
+    event_time: int | None
 
 
 @dataclass(slots=True)
@@ -67,8 +84,11 @@ class Evolved:
     report: Evolution
     stage: Stage  # before the switch
     batches: int  # learnt so far
-    position: Position  # of the first record under the new schema
+    position: Position  # of the record at which it happened
     kind: str = EVOLUTION
+    recovery: RecoveryFigures | None = None
+    drift: Drift | None = None
+    donor: str | None = None  # whose model a new key began with
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +100,4 @@ class DeadLetter:
     error: str  # class name of the error
     message: str
     schema_id: int | None  # None where the record does not even name one
-    stage: str
+    of_key: bool = False  # its key is wrong, not its value

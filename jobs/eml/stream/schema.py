@@ -31,6 +31,11 @@ class ReadingSchema:
     ignored: tuple[str, ...]  # fields that are neither features nor reserved
     decoder: Decoder = field(repr=False)
 
+    def check_features(self) -> None:
+        """Raise where records of this schema measure nothing."""
+        if not self.space.names:
+            raise unsupported(f"schema {self.id}: no field is a feature: a number or boolean, nullable or not")
+
     def decode(self, values: Sequence[bytes], start: int = 0) -> Decoded:
         """Decode records whose payloads begin at byte `start` of `values`."""
         return self.decoder.decode(values, start)
@@ -40,8 +45,6 @@ def compile_schema(text: str, schema_id: int, subject: str, version: int, settin
     """Check a writer schema and prepare the decoding of its records."""
     fields = _Fields(settings)
     fields.add(parse(text, settings), ("",))
-    if not fields.names:
-        raise unsupported("no field is a feature: a number or boolean, nullable or not")
     return ReadingSchema(
         schema_id,
         subject,

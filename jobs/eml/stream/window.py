@@ -1,28 +1,25 @@
 """The batch window of a key: labelled readings that wait to be learnt together.
 
-Filled and emptied by `fleet`; kept in its own small state, because it changes far more often than the learner.
+Filled and emptied by `line`; kept apart from the learner (`keeping`), because it changes far more often.
 Time is the records' own (Kafka timestamps), so a replay closes the same windows at the same records.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
 from eml.core.arrays import Array
-from eml.stream.packing import pack, unpack
 
-MAGIC = b"EMLW"
-VERSION = 1
 NOT_STARTED = -1
 
 
 @dataclass(slots=True)
 class Window:
-    """Labelled readings of one feature space, and how many records of an older version came in a row."""
+    """Labelled readings of one feature space."""
 
     started_ms: int = NOT_STARTED  # timestamp of the first reading
-    late: int = 0
     labels: list[str] = field(default_factory=list)
     values: list[Array] = field(default_factory=list)  # one (rows, d) array per piece
 
@@ -42,14 +39,14 @@ class Window:
         self.values, self.labels, self.started_ms = [], [], NOT_STARTED
         return held
 
-    def dump(self) -> bytes:
-        """The window as versioned plain bytes."""
+    def dump(self) -> tuple[Sequence[object], bytes]:
+        """A plain description, and the values as bytes."""
         values = np.concatenate(self.values) if self.values else np.zeros((0, 0))
-        description = [self.started_ms, self.late, values.shape, self.labels]
-        return pack(MAGIC, VERSION, description, values.astype("<f8").tobytes())
+        return [self.started_ms, list(values.shape), self.labels], values.astype("<f8").tobytes()
 
     @classmethod
-    def load(cls, data: bytes) -> "Window":
-        """The window that was dumped."""
-        (started_ms, late, shape, labels), values = unpack(MAGIC, VERSION, data, "a key's window")
-        return cls(started_ms, late, labels, [np.frombuffer(values, "<f8").reshape(shape)] if labels else [])
+    def load(cls, description: Sequence[object], content: bytes) -> "Window":
+        """The window that was dumped; it takes its values from the start of the content."""
+        started_ms, shape, labels = cast("tuple[int, list[int], list[str]]", description)
+        values = np.frombuffer(content, "<f8", shape[0] * shape[1]).reshape(shape)
+        return cls(started_ms, labels, [values] if labels else [])

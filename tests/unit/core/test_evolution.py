@@ -154,6 +154,28 @@ def test_an_announced_evolution_reports_the_steps_of_its_t_stage():
     assert report.transform_steps == 3
 
 
+@pytest.mark.parametrize("told", [(4, 5, 6, 7), (7, 4, 6, 5), (6, 5, 4, 7, 20, 21)])
+def test_what_was_announced_need_only_tell_the_survivors(told):
+    exact, vague = (taught(WORLD, A, config=BUSY) for _ in range(2))
+    exact.announce(space(*B))
+    vague.announce(space(*told))
+    for learner in (exact, vague):
+        learner.learn(*WORLD.draw(96, 5, A))
+    report = vague.evolve(space(*B))
+    assert report.announced
+    assert report.transform_steps > 0
+    assert report.change == exact.evolve(space(*B)).change
+    unseen, _ = WORLD.draw(50, 6, B)
+    same_rows(vague, unseen, exact, unseen)
+
+
+def test_an_announcement_of_other_survivors_is_none():
+    learner = taught(WORLD, A, config=BUSY)
+    learner.announce(space(*range(3, 12)))
+    learner.learn(*WORLD.draw(96, 5, A))
+    assert not learner.evolve(space(*B)).announced
+
+
 def test_an_announcement_ends_a_rest():
     easy = World(features=12, classes=3, gap=4.0)  # no step brings anything: the learner rests as long as it may
     for batches in range(SMALL.longest_rest + 1):

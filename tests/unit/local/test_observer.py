@@ -49,7 +49,7 @@ def test_the_observer_reads_what_the_job_writes(monkeypatch, sent):
     until_upgraded = [record for record in sent if record.planned.key == key][: RECORDS + 1]
     raws = [Raw(record.value, Position("readings", 0, 0, record.timestamp_ms), {}) for record in until_upgraded]
     said, encoder = KeyModel(key, Settings()).step(raws, SCHEMAS.__getitem__), Encoder(1, 2)
-    letter = DeadLetter(raws[0], "truncated", "BadRecordError", "too short", 1, "steady")
+    letter = DeadLetter(raws[0], "truncated", "BadRecordError", "too short", 1)
     board = Scoreboard()
     board.add_sent(until_upgraded)
     messages = [FakeMessage(TOPICS.predictions, encoder.prediction(key, scored)) for scored in said.predictions]

@@ -1,4 +1,4 @@
-"""The golden state of a key: its model, its window and its waiting records, as the first release wrote them.
+"""The golden state of a key: its models, its windows and its waiting records, as each release wrote them.
 
 What one release wrote, every later one reads: written once per version, never again after its release. To write them
 anew while the version is not released yet, from the root of the project:
@@ -8,17 +8,15 @@ anew while the version is not released yet, from the root of the project:
 
 from pathlib import Path
 
-import numpy as np
-
 from eml.settings import Settings
-from eml.stream import waiting
+from eml.stream import keeping, waiting
 from eml.stream.fleet import KeyModel
 from eml.stream.records import Position, Raw
-from eml.stream.window import Window
 from tests.unit.stream.test_fleet import SETTINGS, look_up, records
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-MODEL, WINDOW, WAITING = (FIXTURES / f"key-v1.{kind}" for kind in ("emlk", "emlw", "emlq"))
+OLD_MODEL, OLD_WINDOW, WAITING = (FIXTURES / f"key-v1.{kind}" for kind in ("emlk", "emlw", "emlq"))
+MODEL, SMALL, OTHERS = (FIXTURES / f"key-v2.{kind}" for kind in ("emlk", "emlw", "emll"))
 STREAM = [1] * 40 + [2] * 30
 NEXT = [2] * 10
 RAWS = [
@@ -28,23 +26,22 @@ RAWS = [
 
 
 def model(settings: Settings = SETTINGS) -> KeyModel:
-    """A key in the middle of its second version, with labels pending."""
+    """A key in the middle of its second version, with labels pending and its first version's model asleep."""
     made = KeyModel("pump", settings)
     made.step(records(STREAM), look_up)
     return made
 
 
-def window() -> Window:
-    """Two readings of three features, one value missing."""
-    made = Window(late=3)
-    made.add(np.array([[1.5, np.nan, -2.0], [0.0, 1e300, 5.0]]), ["läuft", "steht"], 1_763_270_000_123)
-    return made
+def parts() -> keeping.Parts:
+    """As the files hold it."""
+    return keeping.Parts(MODEL.read_bytes(), SMALL.read_bytes(), OTHERS.read_bytes())
 
 
 def main() -> None:
-    """Write all files."""
-    MODEL.write_bytes(model().dump())
-    WINDOW.write_bytes(window().dump())
+    """Write the files of the newest versions."""
+    changes = keeping.take_changes(model(), everything=True)
+    for file, content in ((MODEL, changes.model), (SMALL, changes.small), (OTHERS, changes.others)):
+        file.write_bytes(content or b"")
     WAITING.write_bytes(waiting.dump(RAWS))
 
 

@@ -10,6 +10,7 @@ from eml.core import LearnerConfig, SnapshotDamagedError, SnapshotVersionError
 from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
 from eml.settings import LearningSettings, RecordSettings, Settings
+from eml.stream import keeping
 from eml.stream.errors import BadSchemaError, RegistryUnavailableError
 from eml.stream.fleet import KeyModel
 from eml.stream.outputs import schema_text
@@ -48,18 +49,30 @@ def records(versions: Iterable[int], seed: int = 0, labelled: float = 0.6, step_
 
 def run(raws: Sequence[Raw], settings: Settings = SETTINGS, cut: int | None = None, *, reload: bool = False) -> Results:
     """Step through the records in micro-batches of `cut`, through bytes and back between them where asked."""
-    model, together = KeyModel("pump", settings), Results()
+    model, together, parts = KeyModel("pump", settings), Results(), keeping.Parts()
     for start in range(0, len(raws), cut or len(raws)):
         results = model.step(raws[start : start + (cut or len(raws))], look_up)
         together.predictions += results.predictions
         together.evolutions += results.evolutions
         together.dead_letters += results.dead_letters
-        if reload and model.exists:
-            model = KeyModel.load("pump", settings, model.dump(), model.dump_window())
+        together.scored += results.scored
+        together.right += results.right
+        keep(parts, model)
+        if reload:
+            model = keeping.load("pump", settings, parts)
     return together
 
 
-STREAM = [1] * 60 + [2] * 50 + [3] * 40 + [2] * 3 + [3] * 20
+def keep(parts: keeping.Parts, model: KeyModel) -> None:
+    """Write what changed, as the operator does to Flink's state."""
+    changes = keeping.take_changes(model)
+    parts.model = changes.model or parts.model
+    parts.small = changes.small or parts.small
+    parts.others = changes.others or parts.others
+    parts.labels = [changes.all_labels] if changes.all_labels is not None else parts.labels + changes.labels
+
+
+STREAM = [1] * 60 + [2] * 50 + [3] * 40 + [2] * 3 + [3] * 20 + [2, 3] * 20 + [2] * 40 + [1, 3, 2] * 5
 
 
 @pytest.mark.parametrize("cut", [1, 7, 64])
@@ -137,12 +150,22 @@ def test_a_first_record_of_an_older_version_is_a_straggler_too():
     assert all(scored.late for scored in results.predictions[60:])
 
 
-def test_a_rollback_is_an_evolution_back_once_it_lasts():
+def test_a_rollback_resumes_the_model_that_was_kept_once_it_lasts():
     results = run(records([2] * 60 + [3] * 60 + [2] * 40))
     back = results.evolutions[-1]
+    assert back.kind == "resumed"
     assert (back.old_version, back.new_version) == (3, 2)
     assert back.position.offset == 120 + 31
     assert back.report.change.renamed == {"vibration_x": "vibration_radial"}, "an alias reads both ways"
+    assert set(back.report.returned) == {"vibration_y", "current"}
+
+
+def test_a_rollback_to_a_model_that_was_not_kept_is_an_evolution_back():
+    settings = replace(SETTINGS, learning=LearningSettings(former_versions=0, recovery_records=0))
+    results = run(records([2] * 60 + [3] * 60 + [2] * 40), settings)
+    back = results.evolutions[-1]
+    assert back.kind == "evolution"
+    assert back.position.offset == 120 + 31
     assert set(back.report.returned) == {"vibration_y", "current"}
 
 
@@ -198,34 +221,37 @@ def test_a_schema_that_cannot_be_had_makes_the_rest_wait():
     assert not later.waiting
 
 
-def test_only_what_changed_is_marked_for_writing():
+def test_only_what_changed_is_written():
     model = KeyModel("pump", SETTINGS)
     raws = records([1] * 40, labelled=0.0)
     model.step(raws[:10], look_up)
-    assert model.changed, "the first record makes the model"
-    model.dump()
+    assert keeping.take_changes(model).model, "the first record makes the model"
     model.step(raws[10:20], look_up)
-    assert not model.changed
-    assert not model.window_changed
+    assert keeping.take_changes(model) == keeping.Changes()
     model.step(records([1], labelled=1.0), look_up)
-    assert not model.changed
-    assert model.window_changed
+    changes = keeping.take_changes(model)
+    assert changes.model is None
+    assert changes.others is None
+    assert changes.small
 
 
 def test_damaged_or_foreign_state_is_refused():
-    model = KeyModel("pump", SETTINGS)
-    model.step(records([1] * 40), look_up)
-    kept, window = model.dump(), model.dump_window()
-    for broken in (b"", kept[:7], b"X" + kept[1:], kept[:40]):
-        with pytest.raises(SnapshotDamagedError):
-            KeyModel.load("pump", SETTINGS, broken, window)
-    for broken in (b"", window[:-1], b"X" + window[1:]):
-        with pytest.raises(SnapshotDamagedError):
-            KeyModel.load("pump", SETTINGS, kept, broken)
-    with pytest.raises(SnapshotVersionError):
-        KeyModel.load("pump", SETTINGS, kept[:4] + b"\x09\x00" + kept[6:], window)
-    with pytest.raises(SnapshotVersionError):
-        KeyModel.load("pump", SETTINGS, kept, window[:4] + b"\x09\x00" + window[6:])
+    model, parts = KeyModel("pump", SETTINGS), keeping.Parts()
+    model.step(records([1] * 40 + [2] * 10), look_up)
+    keep(parts, model)
+    for name in ("model", "small", "others"):
+        whole = getattr(parts, name)
+        for broken in (b"", whole[:7], b"X" + whole[1:], whole[:-1]):
+            with pytest.raises(SnapshotDamagedError):
+                keeping.load("pump", SETTINGS, _with(parts, name, broken))
+        with pytest.raises(SnapshotVersionError):
+            keeping.load("pump", SETTINGS, _with(parts, name, whole[:4] + b"\x09\x00" + whole[6:]))
+
+
+def _with(parts: keeping.Parts, name: str, value: bytes) -> keeping.Parts:
+    changed = replace(parts)
+    setattr(changed, name, value)
+    return changed
 
 
 def test_late_values_land_in_the_columns_of_their_names():

@@ -68,7 +68,7 @@ def fields(key: str, said: Scored) -> dict[str, Any]:
 
 def letter(**changes: Any) -> DeadLetter:
     raw = Raw(b"\x00\x00\x00\x00\x07", POSITION, {"trace": b"\x01\xff"})
-    return replace(DeadLetter(raw, "truncated", "BadRecordError", "it ends too early", 7, "steady"), **changes)
+    return replace(DeadLetter(raw, "truncated", "BadRecordError", "it ends too early", 7), **changes)
 
 
 @given(TEXT, scored())
@@ -143,7 +143,7 @@ def test_a_dead_letter_says_where_it_comes_from_and_why():
         "__connect.errors.topic": b"readings",
         "__connect.errors.partition": b"3",
         "__connect.errors.offset": b"1234567",
-        "__connect.errors.stage": b"steady",
+        "__connect.errors.stage": b"VALUE_CONVERTER",
         "__connect.errors.class.name": b"eml.stream",
         "__connect.errors.exception.class.name": b"BadRecordError",
         "__connect.errors.exception.message": b"it ends too early",

@@ -312,5 +312,8 @@ def test_what_is_no_avro_record_is_refused(schema):
 
 
 @pytest.mark.parametrize("fields", [[], [KEY, LABEL], [field("name", "string")]])
-def test_a_schema_without_a_feature_is_refused(fields):
-    assert "feature" in refusal(record(*fields))
+def test_a_schema_without_a_feature_is_none_of_readings(fields):
+    schema = compile_schema(json.dumps(record(*fields)), 7, "s", 1, SETTINGS)
+    with pytest.raises(BadSchemaError, match="feature") as error:
+        schema.check_features()
+    assert error.value.reason == "unsupported-schema"

@@ -1,0 +1,102 @@
+"""A data set as a stream whose features are switched: which records come when, with which columns and labels.
+
+Called by `trial`; cuts a `Dataset`, and knows no method. Columns are groups on a ring, of which one is always absent:
+the last one at first, then group 0, then group 1, ... With one switch that is [vanished, survived], then [survived,
+new]; with more, a group that vanished is back after one stage, as in a fleet whose units go to repair in turn.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eml.core import FeatureSpace
+from eml.evaluate.datasets import Dataset, Floats
+from eml.evaluate.errors import EvaluationError
+
+Codes = NDArray[np.intp]  # classes by number
+Mask = NDArray[np.bool_]
+Columns = NDArray[np.intp]
+
+# Streams, splits and methods get the same seeds; this number beside them keeps their random streams apart.
+_STREAM = 2
+
+FEWEST_RECORDS = 10  # of a stage: figures are of its fifths and tenths
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a data set is dealt; the same for every method."""
+
+    switches: int = 1
+    total: int | None = None  # records of the stream; None: all there are
+    labelled: float = 1.0  # share of the records whose label is given
+    notice: float = 0.25  # share of a stage, its last part, in which the next space is known
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Records of one feature space, in order."""
+
+    space: FeatureSpace
+    X: Floats  # (n, d)
+    y: Codes  # (n,)
+    labelled: Mask  # (n,) whether a record's label is given after its prediction
+    announced: int  # the record before which the next space becomes known
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A stream for one seed, stage by stage."""
+
+    stages: tuple[Stage, ...]
+
+
+def deal(dataset: Dataset, plan: Plan, seed: int) -> Course:
+    """Deal the records in a seeded order into stages of equal length."""
+    records = len(dataset.y) if plan.total is None else plan.total
+    _check(dataset, plan, records)
+    random = np.random.default_rng((_STREAM, seed))
+    order = random.permutation(len(dataset.y))[:records]
+    labelled = random.random(records) < plan.labelled
+    _, codes = np.unique(dataset.y, return_inverse=True)
+    ring = groups(dataset.split)
+    stages = []
+    for number, places in enumerate(np.array_split(np.arange(records), plan.switches + 1)):
+        columns = np.concatenate([group for group in ring if group is not ring[(number - 1) % len(ring)]])
+        rows = order[places]
+        stages.append(
+            Stage(
+                space=FeatureSpace(tuple(f"f{column:04d}" for column in columns)),
+                X=dataset.X[np.ix_(rows, columns)],
+                y=codes[rows].astype(np.intp),
+                labelled=labelled[places],
+                announced=len(rows) - round(plan.notice * len(rows)),
+            )
+        )
+    return Course(tuple(stages))
+
+
+def groups(split: tuple[int, int, int]) -> list[Columns]:
+    """The columns in groups: the vanished, the survivors in groups of about that size, the new ones."""
+    vanished, survived, new = split
+    columns = np.arange(vanished + survived + new)
+    size = max(vanished, new)
+    middle = np.array_split(columns[vanished : vanished + survived], max(1, round(survived / size)))
+    return [columns[:vanished], *middle, columns[vanished + survived :]]
+
+
+def _check(dataset: Dataset, plan: Plan, records: int) -> None:
+    """Refuse what makes no stream, and say what would."""
+    if records > len(dataset.y):
+        raise EvaluationError(f"{dataset.name} has {len(dataset.y)} records; --total {records} is more than there are")
+    if records < FEWEST_RECORDS * (plan.switches + 1):
+        raise EvaluationError(
+            f"{dataset.name}: {records} records are too few for {plan.switches} switches; "
+            f"{FEWEST_RECORDS * (plan.switches + 1)} are needed"
+        )
+    if not max(dataset.split[0], dataset.split[2]):
+        raise EvaluationError(f"{dataset.name}: no column vanishes and none is new, so there is nothing to switch")

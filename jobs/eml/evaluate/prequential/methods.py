@@ -1,0 +1,112 @@
+"""Our own methods in the stream: the learner, driven as the job drives it, and what it is measured against.
+
+Built by `trial`, driven by `play`. Labelled records are learnt in windows by the job's rule (`eml.stream.fleet`), but
+for the clock: these streams have none. Every record is predicted by the model as it is at that record.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+
+from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
+from eml.evaluate.datasets import Floats
+from eml.evaluate.prequential.play import StreamMethod
+
+FULL_WINDOW = 32  # labelled records per update, and
+LEAST_WINDOW = 8  # right after a switch: the job's, see tests/unit/evaluate/prequential/test_methods.py
+
+Factory = Callable[[FeatureSpace, int, int], StreamMethod]  # first space, seed, memory in exemplars
+
+
+def window_size(age: int) -> int:
+    """Small windows for a new space, growing with the labelled records it has seen."""
+    return min(FULL_WINDOW, max(LEAST_WINDOW, age))
+
+
+class Eml:
+    """The project's learner; nobody tells it of a switch before it comes."""
+
+    def __init__(self, space: FeatureSpace, seed: int, memory: int) -> None:
+        self._config, self._seed = replace(LearnerConfig(), memory_size=memory), seed
+        self._learner = self._fresh(space)
+        self._rows: list[Floats] = []
+        self._labels: list[int] = []
+
+    @property
+    def room(self) -> int:
+        """Labelled records until the window is full."""
+        return window_size(self._learner.age) - len(self._labels)
+
+    def predict(self, rows: Floats) -> list[int | None]:
+        """Return a class for each row."""
+        return [None if label is None else int(label) for label in self._learner.predict_many(rows).labels]
+
+    def learn(self, rows: Floats, labels: Sequence[int]) -> None:
+        """Put records into the window; learn it when it is full."""
+        self._rows.append(rows)
+        self._labels += labels
+        if self.room <= 0:
+            self._learn_window()
+
+    def announce(self, space: FeatureSpace) -> None:
+        """Not heard."""
+
+    def evolve(self, space: FeatureSpace) -> None:
+        """Learn what is pending, for it is of the old space; then evolve."""
+        self._learn_window()
+        self._learner.evolve(space)
+
+    def _learn_window(self) -> None:
+        if self._labels:
+            self._learner.learn(np.concatenate(self._rows), self._labels)
+            self._rows, self._labels = [], []
+
+    def _fresh(self, space: FeatureSpace) -> EvolvingMetricLearner:
+        return EvolvingMetricLearner(space, self._config, self._seed)
+
+
+class Announced(Eml):
+    """The learner where the next features are known some time before the switch."""
+
+    def announce(self, space: FeatureSpace) -> None:
+        """Start the T-stage."""
+        self._learner.announce(space)
+
+
+class Restart(Eml):
+    """A cold restart: a new learner at each switch, which knows nothing of what came before."""
+
+    def evolve(self, space: FeatureSpace) -> None:
+        """Forget everything."""
+        self._rows, self._labels = [], []
+        self._learner = self._fresh(space)
+
+
+class DropOnly(Eml):
+    """The learner on the features of the first stage: it drops what vanishes and never learns what is new."""
+
+    def __init__(self, space: FeatureSpace, seed: int, memory: int) -> None:
+        super().__init__(space, seed, memory)
+        self._first = frozenset(space.names)
+        self._columns = list(range(len(space)))
+
+    def predict(self, rows: Floats) -> list[int | None]:
+        """Return a class for each row, by the features it knows."""
+        return super().predict(rows[:, self._columns])
+
+    def learn(self, rows: Floats, labels: Sequence[int]) -> None:
+        """Learn the features it knows."""
+        super().learn(rows[:, self._columns], labels)
+
+    def evolve(self, space: FeatureSpace) -> None:
+        """Go on with what is left of the first space."""
+        left = tuple(name for name in space.names if name in self._first)
+        super().evolve(FeatureSpace(left))
+        self._columns = space.columns(left)
+
+
+REGISTRY: Mapping[str, Factory] = MappingProxyType(
+    {"eml": Eml, "eml-announced": Announced, "restart": Restart, "drop-only": DropOnly}
+)

@@ -1,0 +1,87 @@
+"""One `eml evaluate stream` from request to table.
+
+Called by `command`; checks the request before any work is done, has `runner` run its trials, and gives the figures
+to `results` and `table`.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from eml.evaluate import request, runner
+from eml.evaluate.catalogue import DATASETS, PEERS, STREAM_METHODS
+from eml.evaluate.datasets import Named
+from eml.evaluate.errors import EvaluationError, spell
+from eml.evaluate.own import OwnFile
+from eml.evaluate.prequential import course, peers, table
+from eml.evaluate.prequential.course import Plan
+from eml.evaluate.prequential.results import COLD, Group, as_json
+from eml.evaluate.prequential.trial import StreamTrial, perform
+from eml.evaluate.trial import Source, dataset_of
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Evaluate as asked; return the exit status."""
+    return request.answer(_evaluate, arguments)
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    methods = spell(arguments.methods, STREAM_METHODS, "method")
+    target = request.json_target(arguments.json)
+    sources = _sources(arguments)
+    trials = _trials(arguments, sources, methods)
+    figures = iter(runner.run(trials, perform, arguments.jobs, Console(stderr=True)))
+    groups = [
+        Group(
+            source.name,
+            dataset_of(source).note,
+            {method: tuple(next(figures) for _ in range(arguments.runs)) for method in methods},
+        )
+        for source in sources
+    ]
+    if target:
+        command = {**request.plain(arguments), "dataset": [source.name for source in sources], "methods": methods}
+        target.write_text(json.dumps(as_json(groups, command), indent=1) + "\n", encoding="utf-8")
+    table.show(groups, _caption(arguments, methods), Console())
+
+
+def _trials(arguments: argparse.Namespace, sources: Sequence[Source], methods: Sequence[str]) -> list[StreamTrial]:
+    """Return the trials by source, method and seed, or say what cannot be run, before hours of what can."""
+    plan = Plan(arguments.switches, arguments.total, arguments.labelled, arguments.notice)
+    if not set(PEERS).isdisjoint(methods):
+        peers.python()
+    for source in sources:
+        course.deal(dataset_of(source), plan, arguments.seed)
+    seeds = range(arguments.seed, arguments.seed + arguments.runs)
+    return [
+        StreamTrial(source, plan, seed, method, arguments.memory)
+        for source in sources
+        for method in methods
+        for seed in seeds
+    ]
+
+
+def _sources(arguments: argparse.Namespace) -> list[Source]:
+    if arguments.data is None:
+        for option in ("split", "classes"):
+            if getattr(arguments, option) is not None:
+                raise EvaluationError(f"--{option} goes with --data; a data set by name has its own")
+        return [Named(name) for name in spell(arguments.dataset, DATASETS, "data set")]
+    if arguments.split is None:
+        raise EvaluationError("--data needs --split DV,DS,DN: the columns of X that vanish, survive and are new")
+    return [OwnFile(arguments.data, arguments.split, (), tuple(arguments.classes or ()))]
+
+
+def _caption(arguments: argparse.Namespace, methods: Sequence[str]) -> str:
+    last = arguments.seed + arguments.runs - 1
+    lines = [
+        f"Seeds {arguments.seed} to {last}, with the same stream for every method; switches: {arguments.switches}.",
+        f"Labelled: {100 * arguments.labelled:g} % of the records. Memory: {arguments.memory} exemplars.",
+    ]
+    if "eml-announced" in methods:
+        lines.append(f"eml-announced knows the next features in the last {100 * arguments.notice:g} % of a stage.")
+    if COLD in methods:
+        lines.append(f"regret: right answers of {COLD} minus a method's own, per stage after a switch; less is better.")
+    return "\n".join(lines)

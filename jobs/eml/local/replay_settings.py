@@ -1,0 +1,31 @@
+"""The settings of a replay: those of the job, without what only a running job needs.
+
+Called by `eml replay`; calls `settings.loading`. Addresses, credentials and files of the cluster are neither needed nor
+looked at: a file of settings can be used on a machine that has none of them.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from eml.settings import Settings
+from eml.settings.loading import Draft
+
+UNUSED = ("kafka.", "registry.", "job.")
+USED = ("kafka.readings_topic", "kafka.labels_topic")
+# A job must have them; a replay asks nobody.
+PLACEHOLDERS = {"kafka.bootstrap_servers": "replay:1", "registry.url": "http://replay"}
+
+
+def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
+    """What a replay uses of a job's file (`path`, else the one EML_SETTINGS names, else none) and environment."""
+    draft = Draft()
+    if path is None and environ.get("EML_SETTINGS"):
+        path = Path(environ["EML_SETTINGS"])
+    if path is not None:
+        draft.add_file(path)
+    draft.add_environment(environ)
+    for name in [name for name in draft.values if name.startswith(UNUSED) and name not in USED]:
+        del draft.values[name]
+    draft.add_overrides(PLACEHOLDERS)
+    return draft.finished()

@@ -1,0 +1,45 @@
+"""The schemas that a record file has named so far: what the registry is to the job.
+
+Filled by `replay` line by line; asked by `fleet` for the schema of every record and for the newest of a subject. Calls
+`schema` to compile. It answers as `stream.registry` does, but never has to wait.
+"""
+
+from eml.local.record_lines import Registered
+from eml.settings import RecordSettings
+from eml.stream.errors import BadSchemaError
+from eml.stream.registry import UNKNOWN
+from eml.stream.schema import ReadingSchema, compile_schema
+
+
+class SchemaBook:
+    """Schemas by id, and the newest of each subject."""
+
+    def __init__(self, record: RecordSettings) -> None:
+        self._record = record
+        self._known: dict[int, ReadingSchema | BadSchemaError] = {}
+        self._newest: dict[str, tuple[int, int]] = {}  # subject -> version and id
+
+    def add(self, registered: Registered) -> None:
+        """From now on the schema is known."""
+        subject, version = registered.subject, registered.version
+        try:
+            text = registered.text
+            self._known[registered.id] = compile_schema(text, registered.id, subject, version, self._record)
+        except BadSchemaError as error:  # as in the job: a dead letter for every record that it wrote
+            self._known[registered.id] = BadSchemaError(error.reason, f"schema {registered.id}: {error}")
+        self._newest[subject] = max(self._newest.get(subject, (0, 0)), (version, registered.id))
+
+    def look_up(self, schema_id: int) -> ReadingSchema:
+        """The schema with this id."""
+        found = self._known.get(schema_id)
+        if found is None:
+            raise BadSchemaError(UNKNOWN, f"the file names no schema {schema_id}")
+        if isinstance(found, BadSchemaError):
+            raise BadSchemaError(found.reason, str(found))
+        return found
+
+    def newest(self, subject: str) -> ReadingSchema | None:
+        """The newest version of a subject; None where there is none, or none that a reading can have."""
+        _, schema_id = self._newest.get(subject, (0, -1))
+        found = self._known.get(schema_id)
+        return found if isinstance(found, ReadingSchema) and len(found.space) else None

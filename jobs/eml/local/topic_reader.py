@@ -1,0 +1,150 @@
+"""Reads what Kafka's topics hold at one moment: committed records, from the first to the last there is.
+
+Called by `capture`. Its client is librdkafka, not Java's: of [kafka.properties] it takes what both know, and names what
+it does not. Keeps records by partition; knows nothing of their bytes.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Self, cast
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from eml.local.errors import CaptureError
+from eml.local.record_lines import Arrived
+from eml.settings import KafkaSettings
+from eml.stream.records import Position, Raw
+
+AT_ONCE = 2_000  # records per poll
+ANSWER_S = 15.0  # for a question to the broker
+SILENCE_S = 30.0  # without a record although there must be more
+JAVA_ONLY = (
+    "This command does not read with Java's client, as the job does, but with librdkafka. Give it settings of its own "
+    "in which Java's properties are replaced: sasl.username and sasl.password for sasl.jaas.config, ssl.ca.location "
+    "(PEM) for ssl.truststore.*"
+)
+Partition = tuple[str, int]
+
+
+class TopicReader:
+    """A consumer that belongs to no group and stops at the end."""
+
+    def __init__(self, kafka: KafkaSettings) -> None:
+        self.unusable = 0  # records without a key, or with one that is no text
+        self._trouble = "it is silent"
+        self._address = kafka.bootstrap_servers
+        try:
+            self._consumer = Consumer(client_properties(kafka))
+        except KafkaException as error:
+            what = error.args[0].str()
+            raise CaptureError(f"[kafka.properties] cannot be used here: {what}. {JAVA_ONLY}.") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._consumer.close()
+
+    def read(self, topics: Sequence[str], keys: frozenset[str], most: int | None) -> list[list[Arrived]]:
+        """The records of each partition: of some keys or, where none is named, of all; the first `most` of each."""
+        try:
+            ends = self._ends(topics)
+            kept: dict[Partition, list[Arrived]] = {partition: [] for partition in ends}
+            self._read(ends, kept, keys, most)
+        except KafkaException as error:
+            what = error.args[0].str()
+            raise CaptureError(
+                f"Kafka at {self._address} cannot be read: {what}. Look at kafka.bootstrap_servers and "
+                "[kafka.properties]."
+            ) from None
+        return list(kept.values())
+
+    def _ends(self, topics: Sequence[str]) -> dict[Partition, tuple[int, int]]:
+        """First offset and the one behind the last, by partition."""
+        ends = {}
+        for topic in topics:
+            described = self._consumer.list_topics(topic, ANSWER_S).topics[topic]
+            if described.error is not None:
+                raise CaptureError(f"The topic {topic!r} cannot be read: {described.error.str()}. Is its name right?")
+            for number in sorted(described.partitions):
+                ends[topic, number] = self._consumer.get_watermark_offsets(TopicPartition(topic, number), ANSWER_S)
+        return ends
+
+    def _read(
+        self,
+        ends: dict[Partition, tuple[int, int]],
+        kept: dict[Partition, list[Arrived]],
+        keys: frozenset[str],
+        most: int | None,
+    ) -> None:
+        open_ = {partition: end for partition, (first, end) in ends.items() if first < end}
+        self._consumer.assign([TopicPartition(*partition, ends[partition][0]) for partition in open_])
+        heard = time.monotonic()
+        while open_:
+            messages = self._consumer.consume(AT_ONCE, 1.0)
+            for message in messages:
+                partition = message.topic(), message.partition()
+                if partition in open_ and self._is_last(message, open_[partition], kept[partition], keys, most):
+                    del open_[partition]
+            if any(message.error() is None for message in messages):
+                heard = time.monotonic()
+            elif open_ and time.monotonic() - heard > SILENCE_S:
+                raise CaptureError(f"Kafka at {self._address} gives no more ({self._trouble}): try again later.")
+
+    def _is_last(self, message: Message, end: int, kept: list[Arrived], keys: frozenset[str], most: int | None) -> bool:
+        """Take a message; whether its partition needs no more."""
+        error = message.error()
+        if error is not None:
+            return self._is_end(error)
+        offset = place_of(message).offset
+        if offset >= end:
+            return True
+        arrived = as_arrived(message)
+        if arrived is None:
+            self.unusable += 1
+        elif not keys or arrived.key in keys:
+            kept.append(arrived)
+        return offset == end - 1 or len(kept) == most
+
+    def _is_end(self, error: KafkaError) -> bool:
+        """Whether a partition has no more: its last offsets may hold no record, only ends of transactions."""
+        if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  librdkafka's own codes are spelt so
+            return True
+        if error.fatal():
+            raise KafkaException(error)
+        self._trouble = error.str()  # the client tries again by itself
+        return False
+
+
+def client_properties(kafka: KafkaSettings) -> dict[str, object]:
+    """The properties of a consumer that commits nothing and sees only what is committed."""
+    return {
+        **kafka.properties,
+        "bootstrap.servers": kafka.bootstrap_servers,
+        "group.id": f"{kafka.group_id}-capture",  # asked for, though no group is joined
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        "isolation.level": "read_committed",
+        "auto.offset.reset": "earliest",  # what retention removes while we read is gone
+        "log_level": 0,
+    }
+
+
+def as_arrived(message: Message) -> Arrived | None:
+    """The record of a message; None where its key cannot be a model's."""
+    try:
+        key = (message.key() or b"").decode()
+    except UnicodeDecodeError:
+        return None
+    if not key:
+        return None
+    headers = dict(cast("list[tuple[str, bytes | None]]", message.headers() or []))
+    return Arrived(
+        0, key, Raw(message.value(), place_of(message), {name: value or b"" for name, value in headers.items()})
+    )
+
+
+def place_of(message: Message) -> Position:
+    """Where a message stands; one that was received has all of it, whatever the client's types say."""
+    place = message.topic(), message.partition(), message.offset(), message.timestamp()[1]
+    return Position(*cast("tuple[str, int, int, int]", place))

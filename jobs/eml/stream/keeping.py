@@ -1,0 +1,197 @@
+"""A key's models as bytes and back, in parts by how often they change; each with a magic, a version and a checksum.
+
+    model     EMLK  the head's learner                      when it learnt, evolved or was told of an evolution
+    others    EMLL  the learners of versions left, and of the cold restart
+    small     EMLW  all windows, counts and scores          with most micro-batches, so it must stay small
+    labels    EMLJ  readings and labels that wait: a log of pieces (`labels`)
+
+Called by the operator; what one release wrote, every later one reads.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eml.core import EvolvingMetricLearner
+from eml.settings import Settings
+from eml.stream.donors import Donors
+from eml.stream.drift import DriftDetector
+from eml.stream.fleet import KeyModel
+from eml.stream.labels import LabelJoin
+from eml.stream.line import Line, Version
+from eml.stream.lines import Lines
+from eml.stream.moves import Moves
+from eml.stream.packing import pack, unpack
+from eml.stream.recovery import Scores
+from eml.stream.window import Window
+
+MODEL, MODEL_VERSION = b"EMLK", 2
+SMALL, SMALL_VERSION = b"EMLW", 2
+OTHERS, OTHERS_VERSION = b"EMLL", 1
+HEAD, COLD = "head", "cold"
+
+
+def model_changed(moves: Moves) -> bool:
+    """Whether `dump_model` would write something new."""
+    return moves.lines is not None and (moves.changed or moves.lines.head.changed)
+
+
+def others_changed(moves: Moves) -> bool:
+    """Whether `dump_others` would."""
+    return moves.lines is not None and (moves.others_changed or any(line.changed for line in moves.lines.others()))
+
+
+def small_changed(moves: Moves) -> bool:
+    """Whether `dump_small` would."""
+    return moves.lines is not None and (
+        moves.small_changed or any(line.window_changed for _, line in _named(moves.lines))
+    )
+
+
+def dump_model(moves: Moves) -> bytes:
+    """The head's learner, and where the key stands."""
+    lines = _lines(moves)
+    announced = _plain(moves.announced) if moves.announced is not None else None
+    description = {"current": _plain(lines.head.version), "known": lines.known, "announced": announced}
+    moves.changed = lines.head.changed = False
+    return pack(MODEL, MODEL_VERSION, description, lines.head.snapshot())
+
+
+def dump_others(moves: Moves) -> bytes:
+    """The other learners."""
+    lines = _lines(moves)
+    moves.others_changed = False
+    description, snapshots = [], []
+    for name, line in _named(lines):
+        if name != HEAD:
+            line.changed = False
+            snapshots.append(line.snapshot())
+            description.append([name, _plain(line.version), line.sleeps, len(snapshots[-1])])
+    return pack(OTHERS, OTHERS_VERSION, description, b"".join(snapshots))
+
+
+def dump_small(moves: Moves) -> bytes:
+    """What is small and changes often."""
+    lines = _lines(moves)
+    moves.small_changed = False
+    windows, contents = [], []
+    for name, line in _named(lines):
+        line.window_changed = False
+        description, content = line.window.dump()
+        windows.append([name, line.last_ms, line.drifted, description, len(content)])
+        contents.append(content)
+    counts = {
+        "windows": windows,
+        "other": [lines.other, lines.other_count],
+        "scores": moves.scores.dump(),
+        "drift": moves.drift.dump(),
+    }
+    return pack(SMALL, SMALL_VERSION, counts, b"".join(contents))
+
+
+@dataclass(slots=True)
+class Parts:
+    """What is kept of a key."""
+
+    model: bytes | None = None
+    small: bytes | None = None
+    others: bytes | None = None
+    labels: list[bytes] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Changes(Parts):
+    """What is to be written: None and nothing where nothing changed; pieces of labels are added to those before."""
+
+    all_labels: bytes | None = None  # in place of all pieces
+
+
+def take_changes(key: KeyModel, *, everything: bool = False) -> Changes:
+    """What changed since the last call, or all there is."""
+    moves, join, changes = key.moves, key.join, Changes()
+    if moves.lines is not None:
+        changes.model = dump_model(moves) if everything or model_changed(moves) else None
+        changes.others = dump_others(moves) if everything or others_changed(moves) else None
+        changes.small = dump_small(moves) if everything or small_changed(moves) else None
+    if join is not None and (everything or join.outgrown):
+        changes.all_labels = join.whole()
+    elif join is not None:
+        piece = join.changes()
+        changes.labels = [piece] if piece is not None else []
+    return changes
+
+
+def load(key: str, settings: Settings, parts: Parts, donors: Donors | None = None) -> KeyModel:
+    """The key whose parts were taken; a new one where nothing was."""
+    loaded = KeyModel(key, settings, donors)
+    if loaded.join is not None:
+        learning = settings.learning
+        loaded.join = LabelJoin.load(learning.labels_kept, learning.label_wait_ms, parts.labels)
+    if parts.model is not None:
+        loaded.moves.lines = _load_model(loaded.moves, parts.model, f"the model of key {key!r}")
+        if parts.others is not None:
+            _load_others(loaded.moves.lines, parts.others, f"the former models of key {key!r}")
+        if parts.small is not None:
+            _load_small(loaded.moves, settings, parts.small, f"the window of key {key!r}")
+    return loaded
+
+
+def _load_model(moves: Moves, data: bytes, what: str) -> Lines:
+    description, snapshot = unpack(MODEL, MODEL_VERSION, data, what)
+    announced = description.get("announced")
+    moves.announced = Version(*announced) if announced else None
+    head = Line.of(Version(*description["current"]), EvolvingMetricLearner.restore(snapshot))
+    head.changed = head.window_changed = False
+    return Lines(head, known=description["known"])
+
+
+def _load_others(lines: Lines, data: bytes, what: str) -> None:
+    description, content = unpack(OTHERS, OTHERS_VERSION, data, what)
+    start = 0
+    for name, version, sleeps, size in description:
+        line = Line(Version(*version), asleep=content[start : start + size], changed=False, window_changed=False)
+        start += size
+        if not sleeps:
+            line.wake()
+        if name == COLD:
+            lines.cold = line
+        else:
+            lines.former.append(line)
+
+
+def _load_small(moves: Moves, settings: Settings, data: bytes, what: str) -> None:
+    description, content = unpack(SMALL, SMALL_VERSION, data, what)
+    lines = _lines(moves)
+    if isinstance(description, list):  # version 1: one window, and how many stragglers came in a row
+        started_ms, _, shape, labels = description
+        lines.head.window = Window.load([started_ms, shape, labels], content)
+        return
+    named = dict(_named(lines))
+    start = 0
+    for name, last_ms, drifted, window, size in description["windows"]:
+        line = named.get(name)
+        if line is not None:
+            line.last_ms, line.drifted = last_ms, drifted
+            line.window = Window.load(window, content[start : start + size])
+        start += size
+    lines.other, lines.other_count = description["other"]
+    moves.scores = Scores.load(settings.learning.recovery_records, description["scores"])
+    moves.drift = DriftDetector.load(moves.sensitivity, description["drift"])
+
+
+def _named(lines: Lines) -> Iterator[tuple[str, Line]]:
+    """All lines under names that last."""
+    yield HEAD, lines.head
+    yield from ((str(line.version.id), line) for line in lines.former)
+    if lines.cold is not None:
+        yield COLD, lines.cold
+
+
+def _plain(version: Version) -> Sequence[Any]:
+    return [version.id, version.subject, version.version]
+
+
+def _lines(moves: Moves) -> Lines:
+    if moves.lines is None:
+        raise RuntimeError("there is nothing to dump before the first reading")
+    return moves.lines

@@ -1,0 +1,243 @@
+"""How a key moves between schema versions: which model serves a reading, evolutions, returns, what is announced.
+
+Called by `fleet` at readings and scores; calls `lines`, which keeps the models, and the learners. Every move is told
+as an event on the evolution topic. Knows no bytes and no labels topic.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from eml.core import EvolvingMetricLearner, FeatureSpace
+from eml.settings import Settings
+from eml.stream.donors import Donors
+from eml.stream.drift import DriftDetector
+from eml.stream.events import Teller, announcement, return_of
+from eml.stream.line import Line, Version, version_of
+from eml.stream.lines import Lines
+from eml.stream.placing import with_former_names
+from eml.stream.records import ANNOUNCED, RESUMED, WITHDRAWN, Moment
+from eml.stream.recovery import Scores
+from eml.stream.runs import Newest, Results, Run
+from eml.stream.schema import ReadingSchema
+
+
+class Moves:
+    """The lines of a key, and how well its newest one does."""
+
+    def __init__(self, key: str, settings: Settings, donors: Donors | None) -> None:
+        learning = settings.learning
+        self.lines: Lines | None = None
+        self.announced: Version | None = None  # what the head prepares for
+        self.scores = Scores(learning.recovery_records)
+        self.sensitivity = learning.drift_sensitivity if learning.drift != "off" else 0.0
+        self.drift = DriftDetector(self.sensitivity)
+        self.changed = False  # what is kept with the head's learner
+        self.small_changed = False  # what is kept with the windows
+        self.others_changed = False
+        self._key = key
+        self._learner_config = settings.learner
+        self._learning = learning
+        self._donors = donors if learning.warm_start else None
+
+    # -- which model -----------------------------------------------------------------------------------------------
+
+    def line_for(self, run: Run, row: int, results: Results) -> Line:
+        """The line that serves a reading: its version's own, or the head where that has none. Moves the head."""
+        schema, now = run.schema, run.time(row)
+        lines = self.lines
+        if lines is None:
+            return self._begin(schema)
+        if schema.id == lines.head.version.id:
+            return lines.head
+        if not lines.has_left(schema, now, self._learning):
+            self._evolve(run, row, results)
+            return lines.head
+        own = lines.of(schema.id, now, self._learning)
+        if lines.in_a_row(schema.id) + 1 < self._learning.late_records:
+            return own or lines.head
+        if own is not None:
+            self._resume(own, run, row, results)
+        else:
+            self._evolve(run, row, results)
+        return lines.head
+
+    def serving(self, line: Line, schema: ReadingSchema) -> Sequence[Line]:
+        """The line, and the cold restart beside it where they are to be compared."""
+        cold = self._kept().cold
+        return (line, cold) if cold is not None and self.is_current(schema) else (line,)
+
+    def is_current(self, schema: ReadingSchema) -> bool:
+        """Whether the key is on this version."""
+        return schema.id == self._kept().head.version.id
+
+    def taught(self) -> Iterator[Line]:
+        """The lines that learn from a label."""
+        return self._kept().taught()
+
+    def reach(self, run: Run, start: int) -> int:
+        """How many readings from `start` on the line that serves the first can serve: fewer where the head may move."""
+        schema = run.schema
+        if self.is_current(schema):
+            return len(run) - start
+        most = min(len(run) - start, self._learning.late_records - 1 - self._kept().in_a_row(schema.id))
+        own = self._kept().of(schema.id, run.time(start), self._learning)
+        last = run.time(start) if own is None else max(own.last_ms, run.time(start))
+        for row in range(start + 1, start + most):
+            if own is not None and run.time(row) - last >= self._learning.former_ms:
+                return row - start  # it was kept too long by then
+            last = max(last, run.time(row))
+        return most
+
+    def count(self, run: Run, piece: slice) -> None:
+        """Readings were served: how many in a row were not of the head's version, and when a line was last of use."""
+        lines, schema = self._kept(), run.schema
+        if self.is_current(schema):
+            self.small_changed |= lines.other_count > 0
+            lines.other = lines.other_count = 0
+            return
+        lines.other, lines.other_count = schema.id, lines.in_a_row(schema.id) + piece.stop - piece.start
+        own = lines.of(schema.id, run.time(piece.start), self._learning)
+        if own is not None:
+            own.last_ms = max(own.last_ms, *run.times(piece))
+        self.small_changed = True
+
+    def _kept(self) -> Lines:
+        if self.lines is None:
+            raise RuntimeError("a model is made by its key's first reading")
+        return self.lines
+
+    # -- moves -----------------------------------------------------------------------------------------------------
+
+    def _begin(self, schema: ReadingSchema) -> Line:
+        head = Line.of(version_of(schema), self._new_learner(schema.space))
+        self.lines = Lines(head)
+        self.lines.remember(schema.id)
+        return head
+
+    def _new_learner(self, space: FeatureSpace) -> EvolvingMetricLearner:
+        return EvolvingMetricLearner(space, self._learner_config, self._learning.seed)
+
+    def _evolve(self, run: Run, row: int, results: Results) -> None:
+        """Put the head on a reading's schema: another id only, a move of columns, or an evolution."""
+        lines, schema, now = self._kept(), run.schema, run.time(row)
+        old = lines.head
+        self.changed, self.small_changed, self.announced = True, True, None
+        learner, stage = old.learner, old.learner.stage
+        space = with_former_names(schema.space, learner.space)
+        if not learner.space.diff(space).is_evolution:
+            old.rename(version_of(schema), space)
+            lines.move_to(old)
+            return
+        old.learn(self._learning)  # what is pending is of the old space
+        if self._donors is not None:
+            self._donors.left(self._key, old)
+        lines.leave(Line(old.version, asleep=learner.snapshot()), now, self._learning)
+        report = learner.evolve(space)
+        lines.move_to(Line.of(version_of(schema), learner))
+        tell = self._teller(run.moment(row), results)
+        self._end_recovery(tell)
+        tell.evolution(old.version, report, stage)
+        self._compare_with_cold_start(schema.space)
+
+    def _resume(self, line: Line, run: Run, row: int, results: Results) -> None:
+        """Back to a version whose model was kept."""
+        lines = self._kept()
+        old = lines.head
+        old.learn(self._learning)
+        tell = self._teller(run.moment(row), results)
+        self._end_recovery(tell)
+        lines.move_to(line)
+        lines.leave(Line(old.version, asleep=old.snapshot()), run.time(row), self._learning)
+        self.changed = self.small_changed = self.others_changed = True
+        self.announced = None
+        self.drift.reset()
+        self._teller(run.moment(row), results).tell(RESUMED, old.version, return_of(old.space, line.space))
+
+    # -- what comes from outside the key ---------------------------------------------------------------------------
+
+    def hear(self, run: Run, row: int, newest: Newest | None, results: Results) -> None:
+        """Prepare for the next version as soon as it is known; begin with another key's model where that is wanted."""
+        if not self.is_current(run.schema):
+            return
+        head, at = self._kept().head, run.moment(row)
+        if self._donors is not None and head.learner.revision == 0:
+            self._take_over(head, run.schema, at, results)
+        heard = newest(run.schema.subject) if newest is not None else None
+        if heard is None and self.announced not in (None, head.version):
+            return  # no news: what was announced still is
+        coming = announcement(run.schema, heard)
+        version = coming[0] if coming is not None else None
+        if version == self.announced:
+            return
+        space = with_former_names(coming[1], head.space) if coming is not None else head.space
+        stage = head.learner.stage
+        head.learner.announce(space)
+        self.announced, self.changed = version, True
+        kind = ANNOUNCED if version is not None else WITHDRAWN
+        self._teller(at, results).announced(kind, version or head.version, head.space.diff(space), stage)
+
+    def _take_over(self, head: Line, schema: ReadingSchema, at: Moment, results: Results) -> None:
+        found = self._donors.newest(schema, self._key) if self._donors is not None else None
+        if found is not None:
+            donor, snapshot = found
+            head.take(EvolvingMetricLearner.restore(snapshot))
+            self._teller(at, results).warm_start(donor)
+
+    def offer(self) -> None:
+        """Let new keys begin with this one's model."""
+        if self._donors is not None and self.lines is not None and self.lines.head.changed:
+            self._donors.offer(self._key, self.lines.head)
+
+    # -- how well it does ------------------------------------------------------------------------------------------
+
+    def score(
+        self, predicted: str | None, cold: str | None, label: str, schema_id: int, at: Moment, results: Results
+    ) -> None:
+        """A label came for what was predicted: count it, tell the end of a recovery, look for drift."""
+        lines = self._kept()
+        of_head = schema_id == lines.head.version.id
+        if predicted is None and self.scores.recovery is None:
+            return  # nothing could be predicted, and nothing is to be compared
+        right = predicted == label
+        results.scored += 1
+        results.right += right
+        self.small_changed = True
+        figures = self.scores.add(right=right, cold=cold == label, of_newest=of_head)
+        tell = self._teller(at, results)
+        if figures is not None:
+            self._drop_cold()
+            tell.recovery(figures)
+        drift = self.drift.update(not right) if of_head else None
+        if drift is not None:
+            lines.head.drifted = True
+            tell.drift(drift)
+
+    def _compare_with_cold_start(self, space: FeatureSpace) -> None:
+        compared = self._learning.cold_restart and self._learning.recovery_records > 0
+        self.scores.begin(compared=compared)
+        self.drift.reset()
+        self.small_changed = True
+        if compared:
+            lines = self._kept()
+            lines.cold = Line.of(lines.head.version, self._new_learner(space))
+
+    def expire(self, now_ms: int) -> None:
+        """Drop the models of versions whose last record is long ago."""
+        lines = self._kept()
+        kept = [line for line in lines.former if now_ms - line.last_ms < self._learning.former_ms]
+        if len(kept) < len(lines.former):
+            lines.former = kept
+            self.small_changed = self.others_changed = True
+
+    def _end_recovery(self, tell: Teller) -> None:
+        """Another move ends what has not come to its end."""
+        figures = self.scores.end()
+        self._drop_cold()
+        if figures is not None:
+            tell.recovery(figures)
+
+    def _drop_cold(self) -> None:
+        self._kept().cold = None
+        self.small_changed = self.others_changed = True
+
+    def _teller(self, at: Moment, results: Results) -> Teller:
+        return Teller(at, self._kept().head, results.evolutions)

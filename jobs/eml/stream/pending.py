@@ -1,0 +1,73 @@
+"""Readings that wait for their label: what is kept of one, and how many of them become bytes.
+
+Made by `fleet`, kept by `labels`. Feature spaces are long and few, readings are many: a space is written into the log
+once and has a number from there on.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eml.core import FeatureSpace
+from eml.core.arrays import Array
+
+
+@dataclass(slots=True)
+class Pending:
+    """A reading whose label has not come.
+
+    What was predicted of it may be filled in until its micro-batch is over; then it is written and nobody changes it.
+    """
+
+    event_id: str
+    timestamp_ms: int  # Kafka's
+    schema_id: int
+    space: FeatureSpace  # of its values
+    values: Array  # (d,) a copy of its own, NaN where one is missing
+    predicted: str | None  # what was predicted when it came
+    cold: str | None  # what a cold restart would have said, where one is kept for comparison
+
+
+Kept = tuple[str, int, Pending]  # event id, since when by the key's clock
+
+
+class Spaces:
+    """Spaces by their number in a log, in the order in which its pieces name them."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[FeatureSpace, int] = {}
+        self._all: list[FeatureSpace] = []
+
+    def describe(self, readings: Sequence[Kept]) -> tuple[list[Any], list[Any], bytes]:
+        """The spaces that are new to the log, a row for each reading, and the values of all."""
+        known, rows = len(self._all), []
+        last: FeatureSpace | None = None
+        number = -1
+        for event_id, since, reading in readings:
+            if reading.space is not last:  # a hash of many names: most often the space is that of the one before
+                last, number = reading.space, self._number(reading.space)
+            asked = [reading.timestamp_ms, reading.schema_id, number, reading.predicted, reading.cold]
+            rows.append([event_id, since, *asked])
+        new = [[list(space.names), {n: list(a) for n, a in space.aliases.items()}] for space in self._all[known:]]
+        return new, rows, b"".join(reading.values.astype("<f8").tobytes() for _, _, reading in readings)
+
+    def read(self, new: Iterable[Any], rows: Iterable[Any], values: bytes) -> list[Kept]:
+        """The readings that were described."""
+        for names, aliases in new:
+            self._number(FeatureSpace(tuple(names), {name: tuple(former) for name, former in aliases.items()}))
+        table, start, readings = np.frombuffer(values, "<f8"), 0, []
+        for event_id, since, timestamp_ms, schema_id, number, predicted, cold in rows:
+            space = self._all[number]
+            end = start + len(space)
+            own = table[start:end].astype(np.float64)  # a copy: a view would keep the whole piece alive
+            readings.append((event_id, since, Pending(event_id, timestamp_ms, schema_id, space, own, predicted, cold)))
+            start = end
+        return readings
+
+    def _number(self, space: FeatureSpace) -> int:
+        number = self._numbers.setdefault(space, len(self._all))
+        if number == len(self._all):
+            self._all.append(space)
+        return number

@@ -1,0 +1,60 @@
+"""`eml evaluate stream` from the command line to the table, with the real learner in real worker processes."""
+
+import json
+
+import pytest
+
+from eml import cli
+
+
+def stream(*arguments: object) -> int:
+    return cli.main(["evaluate", "stream", *map(str, arguments)])
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    status: object
+    try:
+        status = stream(*arguments)
+    except SystemExit as stop:  # argparse refuses so
+        status = stop.code
+    out, err = capsys.readouterr()
+    assert status == 2
+    assert out == ""
+    return " ".join(err.split())
+
+
+@pytest.mark.slow
+def test_own_data_end_to_end_with_the_same_figures_however_many_processes(own_file, tmp_path, capsys):
+    found = []
+    for jobs in (1, 2):
+        target = tmp_path / f"{jobs}.json"
+        options = ("--split", "2,4,2", "--total", 100, "--switches", 2, "--runs", 2, "--seed", 5, "--memory", 60)
+        methods = ("--methods", "eml,eml-announced,restart,drop-only", "--jobs", jobs, "--json", target)
+        assert stream("--data", own_file, *options, *methods) == 0
+        content = json.loads(target.read_text())
+        for method in content["datasets"][0]["methods"].values():
+            for figures in method["runs"]:
+                del figures["seconds"]
+        found.append(content)
+    assert found[0] == found[1]
+    methods_found = found[0]["datasets"][0]["methods"]
+    assert list(methods_found) == ["eml", "eml-announced", "restart", "drop-only"]
+    assert methods_found["restart"]["regret"]["mean"] == 0.0
+    out = capsys.readouterr().out
+    assert "trees.npz" in out
+    assert f"{methods_found['eml']['summary']['early']['mean']:.2f}±" in out
+
+
+def test_what_cannot_be_run_is_refused_before_any_work(own_file, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EML_PEERS_PYTHON", raising=False)
+    data = ("--data", own_file, "--split", "2,4,2")
+    ours = (*data, "--methods", "eml")
+    assert "make .venv-peers/.ready" in refusal(capsys, *data)
+    assert "no method 'river'; the nearest is" in refusal(capsys, *data, "--methods", "river")
+    assert "--data needs --split" in refusal(capsys, "--data", own_file, "--methods", "eml")
+    assert "--split goes with --data" in refusal(capsys, "--dataset", "Gas", "--split", "1,1,1", "--methods", "eml")
+    assert "has 120 records" in refusal(capsys, *ours, "--total", "121")
+    assert "a share above 0" in refusal(capsys, *ours, "--labelled", "0")
+    assert "a share above 0" in refusal(capsys, *ours, "--notice", "much")
+    assert "cannot be written" in refusal(capsys, *ours, "--json", tmp_path / "absent" / "out.json")

@@ -29,7 +29,7 @@ def job(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]
     settings: dict[str, dict[str, object]] = {
         "kafka": {"labels_topic": labels},
         "registry": {"newest_every_ms": 500},
-        "learning": {"recovery_records": 40, "labels_kept": 200, "drift": "memory"},
+        "learning": {"recovery_records": 40, "labels_kept": 200, "drift": "memory", "warm_start": True},
         "learner": {"warm_up": 64},
         "job": {"micro_batch_ms": 200},
     }
@@ -289,18 +289,12 @@ def test_drift(scenario: Scenario):
     assert scenario.accuracy(said[-60:]) > 0.7
 
 
-def test_new_device_warm(stack: Stack, tmp_path: Path):
-    names = Topics.new(stack)
-    settings: dict[str, dict[str, object]] = {"learning": {"warm_start": True}}
-    with Job(stack, names, tmp_path, settings).start() as job:
-        output = Output(job)
-        scenario = Scenario(f"{names.readings}-warm", job, output, "", load(tmp_path / "eml.toml"))
-        version = scenario.register(OLD)
-        scenario.readings(version, 150, device="-old")
-        scenario.wait("-old")
-        scenario.readings(version, 30, device="-new", labelled=False)
-        said = scenario.wait("-new")
-        (event,) = scenario.wait_for_event("warm-start", device="-new")
-        assert event["donor"] == scenario.name + "-old"
-        assert scenario.accuracy(said) > 0.75, "from the first record on, without a label of its own"
-        output.close()
+def test_new_device_warm(scenario: Scenario):
+    version = scenario.register(OLD)
+    scenario.readings(version, 150, device="-old")
+    scenario.wait("-old")
+    scenario.readings(version, 30, device="-new", labelled=False)
+    said = scenario.wait("-new")
+    (event,) = scenario.wait_for_event("warm-start", device="-new")
+    assert event["donor"] == scenario.name + "-old"
+    assert scenario.accuracy(said) > 0.75, "from the first record on, without a label of its own"

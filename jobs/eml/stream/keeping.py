@@ -141,7 +141,7 @@ def _load_model(moves: Moves, data: bytes, what: str) -> Lines:
     announced = description.get("announced")
     moves.announced = Version(*announced) if announced else None
     head = Line.of(Version(*description["current"]), EvolvingMetricLearner.restore(snapshot))
-    head.changed = head.window_changed = False
+    head.changed = False
     return Lines(head, known=description["known"])
 
 
@@ -149,10 +149,13 @@ def _load_others(lines: Lines, data: bytes, what: str) -> None:
     description, content = unpack(OTHERS, OTHERS_VERSION, data, what)
     start = 0
     for name, version, sleeps, size in description:
-        line = Line(Version(*version), asleep=content[start : start + size], changed=False, window_changed=False)
+        snapshot = content[start : start + size]
         start += size
-        if not sleeps:
-            line.wake()
+        if sleeps:
+            line = Line(Version(*version), asleep=snapshot)
+        else:
+            line = Line.of(Version(*version), EvolvingMetricLearner.restore(snapshot))
+        line.changed = False
         if name == COLD:
             lines.cold = line
         else:

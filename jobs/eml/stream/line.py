@@ -54,15 +54,12 @@ class Line:
     @property
     def learner(self) -> EvolvingMetricLearner:
         """The learner, woken where it slept."""
-        return self._awake if self._awake is not None else self.wake()
-
-    def wake(self) -> EvolvingMetricLearner:
-        """Make a learner of the bytes; what it had prepared for has happened."""
-        if self.asleep is None:
-            raise RuntimeError("a line has a learner or its bytes")
-        self._awake = EvolvingMetricLearner.restore(self.asleep)
-        self._awake.announce(self._awake.space)
-        self.asleep = None
+        if self._awake is None:
+            if self.asleep is None:
+                raise RuntimeError("a line has a learner or its bytes")
+            self._awake, self.asleep = EvolvingMetricLearner.restore(self.asleep), None
+            self._awake.announce(self._awake.space)  # what it had prepared for has happened
+            self.changed = True
         return self._awake
 
     def take(self, learner: EvolvingMetricLearner) -> None:

@@ -365,3 +365,10 @@ def test_without_the_setting_every_key_begins_alone():
     old.model, new.model = KeyModel("old", QUICK, donors), KeyModel("new", QUICK, donors)
     old.send(1, 100)
     assert new.send(1, 5).predictions[-1].label is None
+
+
+def test_a_long_roll_out_is_the_same_through_restarts():
+    raws = records([1] * 100 + [1, 2, 2] * 100, labelled=1.0)
+    pieces = [(raws[start : start + 50], 2) for start in range(0, len(raws), 50)]
+    settings = replace(SETTINGS, learning=LearningSettings(window_records=8, recovery_records=300))
+    assert steps(pieces, settings) == steps(pieces, settings, reload=True)

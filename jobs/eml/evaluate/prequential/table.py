@@ -13,7 +13,7 @@ from rich.text import Text
 
 from eml.evaluate.prequential.results import Group, Spread
 
-_TITLE = "stream: accuracy in percent, each record predicted before its label is given; mean ± standard error"
+_TITLE = "stream: accuracy in percent, predicted before learnt; mean ± standard error"
 _COLUMNS = {
     "first 20 %\nafter": "early",
     "stage\nafter": "after",

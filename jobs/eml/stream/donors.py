@@ -46,6 +46,7 @@ class Donors:
         donor = self._newest.get(schema.id)
         if donor is None or donor.key == key:
             return None
-        if donor.line is not None:
-            return donor.key, donor.line.snapshot()
-        return (donor.key, donor.snapshot) if donor.snapshot is not None else None
+        snapshot = donor.snapshot
+        if donor.line is not None and donor.line.version.id == schema.id:  # not renamed since
+            snapshot = donor.line.snapshot()
+        return (donor.key, snapshot) if snapshot is not None else None

@@ -41,11 +41,6 @@ class KeyModel:
         self._labels_topic = labels
         self._learning = learning
 
-    @property
-    def exists(self) -> bool:
-        """Whether there is a learner: from the first good reading on."""
-        return self.moves.lines is not None
-
     # -- a micro-batch ---------------------------------------------------------------------------------------------
 
     def step(self, records: Sequence[Raw], look_up: LookUp, newest: Newest | None = None) -> Results:

@@ -359,6 +359,16 @@ def test_a_model_that_moved_on_is_still_its_old_versions_newest():
     assert accuracy(new.send(1, 30)) > 0.8
 
 
+def test_a_model_that_was_renamed_is_none_of_its_old_version():
+    settings = replace(QUICK, learning=LearningSettings(warm_start=True))
+    donors = Donors()
+    old, new = Fleet(["a", "b", "c"], ["c", "b", "a"], settings=settings), Fleet(["a", "b", "c"], settings=settings)
+    old.model, new.model = KeyModel("old", settings, donors), KeyModel("new", settings, donors)
+    old.send(1, 100)
+    old.send(2, 5)
+    assert new.send(1, 5).predictions[-1].label is None
+
+
 def test_without_the_setting_every_key_begins_alone():
     donors = Donors()
     old, new = Fleet(["a", "b", "c"]), Fleet(["a", "b", "c"])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eml.local.sender import Sent
+from eml.stream.records import EVOLUTION
 
 LATELY = 200  # predictions of a device that its rolling share of right ones looks back on
 
@@ -80,7 +81,9 @@ class Scoreboard:
         self.dead_letters[reason] += 1
 
     def add_evolution(self, fields: Mapping[str, Any]) -> None:
-        """An evolution event, as its record's fields."""
+        """An event of the evolutions topic, as its record's fields; only evolutions are shown."""
+        if fields["kind"] != EVOLUTION:
+            return
         at_s = (fields["source_timestamp"] - self.sent[0].timestamp_ms) / 1000 if self.sent else 0.0
         names = (tuple(fields["vanished"]), tuple(fields["augmented"]))
         versions = (fields["old_version"], fields["new_version"])

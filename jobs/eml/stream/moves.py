@@ -128,14 +128,13 @@ class Moves:
             lines.move_to(old)
             return
         old.learn(self._learning)  # what is pending is of the old space
+        self._end_recovery(self._teller(run.moment(row), results))
         if self._donors is not None:
             self._donors.left(self._key, old)
         lines.leave(Line(old.version, asleep=learner.snapshot()), now, self._learning)
         report = learner.evolve(space)
         lines.move_to(Line.of(version_of(schema), learner))
-        tell = self._teller(run.moment(row), results)
-        self._end_recovery(tell)
-        tell.evolution(old.version, report, stage)
+        self._teller(run.moment(row), results).evolution(old.version, report, stage)
         self._compare_with_cold_start(schema.space)
 
     def _resume(self, line: Line, run: Run, row: int, results: Results) -> None:
@@ -143,8 +142,7 @@ class Moves:
         lines = self._kept()
         old = lines.head
         old.learn(self._learning)
-        tell = self._teller(run.moment(row), results)
-        self._end_recovery(tell)
+        self._end_recovery(self._teller(run.moment(row), results))
         lines.move_to(line)
         lines.leave(Line(old.version, asleep=old.snapshot()), run.time(row), self._learning)
         self.changed = self.small_changed = self.others_changed = True

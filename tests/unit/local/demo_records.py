@@ -35,4 +35,11 @@ def prediction(record: Sent, label: str | None) -> dict[str, Any]:
 def evolution(key: str, old: int, at_ms: int) -> dict[str, Any]:
     change = VERSIONS[old - 1].diff(VERSIONS[old])
     names = {"vanished": change.vanished, "augmented": change.augmented, "renamed": change.renamed}
-    return {**names, "key": key, "old_version": old, "new_version": old + 1, "source_timestamp": at_ms}
+    return {
+        **names,
+        "kind": "evolution",
+        "key": key,
+        "old_version": old,
+        "new_version": old + 1,
+        "source_timestamp": at_ms,
+    }

@@ -295,7 +295,7 @@ def test_another_evolution_ends_a_recovery_with_what_it_has():
     fleet.send(1, 120)
     fleet.send(2, 25)
     told = fleet.send(3, 1).evolutions
-    assert [event.kind for event in told] == ["recovery", "evolution"]
+    assert [(event.kind, event.new_version) for event in told] == [("recovery", 2), ("evolution", 3)]
     assert told[0].recovery is not None
     assert told[0].recovery.scored == 25
 

@@ -19,12 +19,7 @@ PLACEHOLDERS = {"kafka.bootstrap_servers": "replay:1", "registry.url": "http://r
 
 def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
     """What a replay uses of a job's file (`path`, else the one EML_SETTINGS names, else none) and environment."""
-    draft = Draft()
-    if path is None and environ.get("EML_SETTINGS"):
-        path = Path(environ["EML_SETTINGS"])
-    if path is not None:
-        draft.add_file(path)
-    draft.add_environment(environ)
+    draft = Draft.of(path, environ)
     for name in [name for name in draft.values if name.startswith(UNUSED) and name not in USED]:
         del draft.values[name]
     draft.add_overrides(PLACEHOLDERS)

@@ -46,12 +46,7 @@ def load(
     EML_KAFKA_START in the environment and `kafka.start` in the overrides, and there text for a setting that is no
     text is read as TOML. Empty text unsets an optional setting. Raises SettingsError with all that is wrong.
     """
-    draft = Draft()
-    if path is None and environ.get("EML_SETTINGS"):
-        path = Path(environ["EML_SETTINGS"])
-    if path is not None:
-        draft.add_file(path)
-    draft.add_environment(environ)
+    draft = Draft.of(path, environ)
     draft.add_overrides(overrides)
     return draft.finished()
 
@@ -79,6 +74,17 @@ class Draft:
     problems: list[str] = field(default_factory=list)
 
     # -- sources ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def of(cls, path: Path | None, environ: Mapping[str, str]) -> "Draft":
+        """What the file (`path`, else the one EML_SETTINGS names, else none) and the environment say."""
+        draft = cls()
+        if path is None and environ.get("EML_SETTINGS"):
+            path = Path(environ["EML_SETTINGS"])
+        if path is not None:
+            draft.add_file(path)
+        draft.add_environment(environ)
+        return draft
 
     def add_file(self, path: Path) -> None:
         """Take what stands in a file."""

@@ -1,5 +1,6 @@
 """The evaluation harness, `eml evaluate`: the paper's protocols, any method driven through them, one table.
 
 Journey of one figure, each file calling only those after it:
-`command -> session -> runner -> trial -> own, datasets, protocols, methods`, then `results` (with `paper`) and `table`.
+`command -> session -> keeping.resume -> runner -> trial -> own, datasets, protocols, methods`, then `results` (with
+`paper`) and `table`. What `keeping` keeps, `reporting` makes a page of.
 """

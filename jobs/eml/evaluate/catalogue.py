@@ -17,3 +17,4 @@ STREAM_RUNS = 5
 
 DEFAULT_MEMORY = 4096  # exemplars, the same for every method: above the T-stage of all but Mnist0vs3vs5 and DSADS
 DEFAULT_RUNS = 20
+STUDY_RUNS = 5

@@ -18,12 +18,26 @@ from eml.evaluate.catalogue import (
     STREAM_MEMORY,
     STREAM_METHODS,
     STREAM_RUNS,
+    STUDY_RUNS,
 )
+
+_SESSIONS = {
+    "one-shot": "eml.evaluate.session",
+    "multi-shot": "eml.evaluate.session",
+    "stream": "eml.evaluate.prequential.session",
+    "convergence": "eml.evaluate.studies.session",
+    "surface": "eml.evaluate.studies.session",
+    "report": "eml.evaluate.reporting.session",
+    "data": "eml.evaluate.inventory",
+}
+_OF_THE_EXTRA = ("rich", "matplotlib")
 
 _EXAMPLES = """examples:
   EML_DATA=data eml evaluate one-shot --dataset USPS0vs5 --runs 5
   EML_DATA=data eml evaluate multi-shot --task II --dataset all --json results.json
   EML_DATA=data eml evaluate stream --dataset DSADS,Gas
+  EML_DATA=data eml evaluate one-shot --dataset all --methods all --runs 50 --keep kept
+  eml evaluate report --keep kept --html report.html
   eml evaluate one-shot --data mine.npz --split 10,20,10 --batch 60,90 --methods eml,memory
 """
 
@@ -51,16 +65,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     _add_paper_options(multi_shot)
     _add_stream_options(scenarios.add_parser("stream", help="records one by one, each predicted, then learnt"))
+    _add_studies(scenarios)
+    _add_report_options(scenarios.add_parser("report", help="a page and tables of all that was kept with --keep"))
+    _add_data_options(scenarios.add_parser("data", help="list the data sets, and whether they are at hand"))
 
 
 def _add_paper_options(parser: argparse.ArgumentParser) -> None:
     data = options.add_data(parser, "samples before the evolution (default: all)")
-    data.add_argument(
-        "--batch",
-        type=options.positives,
-        metavar="N[,N..]",
-        help="samples per batch (default for --dataset: the paper's)",
-    )
+    options.add_batch(data, "the paper's")
     parser.add_argument(
         "--methods",
         type=options.names,
@@ -99,15 +111,53 @@ def _add_stream_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
+def _add_studies(scenarios: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    curve = scenarios.add_parser(
+        "convergence", help="objective and held-out accuracy, step by step (in the paper: USPS0vs5, Mnist0vs5)"
+    )
+    surface = scenarios.add_parser(
+        "surface", help="accuracy over two settings (in the paper: Mnist0vs3vs5, USPS0vs5, Splice)"
+    )
+    for parser in (curve, surface):
+        options.add_batch(options.add_data(parser, "samples before the evolution (default: all)"), "the smallest")
+        options.add_runs(parser, DEFAULT_MEMORY, STUDY_RUNS)
+        parser.set_defaults(run=run)
+    surface.add_argument(
+        "--plane",
+        type=options.names,
+        default=["lambda-rho"],
+        metavar="A-B",
+        help="lambda-rho (default), or the paper's gamma-rho and gamma-lambda, or all",
+    )
+
+
+def _add_report_options(parser: argparse.ArgumentParser) -> None:
+    options.add_keep(parser, "where the trials were kept", required=True)
+    parser.add_argument("--html", metavar="FILE", help="write one page with tables and pictures, nothing outside it")
+    parser.add_argument("--markdown", metavar="FILE", help="write the tables (default, without --html: to the screen)")
+    parser.set_defaults(run=run)
+
+
+def _add_data_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fetch",
+        action="extend",
+        type=options.names,
+        metavar="NAME",
+        help="get these from OpenML into the folder in EML_DATA; needs a network and scikit-learn",
+    )
+    parser.set_defaults(run=run)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; 0, or 2 with a message where it cannot be run as asked, or 130 where it was interrupted."""
-    package = "eml.evaluate.prequential" if arguments.scenario == "stream" else "eml.evaluate"
     try:
-        session = importlib.import_module(f"{package}.session")  # rich is an extra; other commands must work without it
+        session = importlib.import_module(_SESSIONS[arguments.scenario])  # with packages that other commands do without
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "rich":
+        missing = (error.name or "").partition(".")[0]
+        if missing not in _OF_THE_EXTRA:
             raise
-        sys.stderr.write("eml evaluate: needs the package rich; install eml with its extra: eml[evaluate]\n")
+        sys.stderr.write(f"eml evaluate: needs the package {missing}; install eml with its extra: eml[evaluate]\n")
         return 2
     status: int = session.run(arguments)
     return status

@@ -1,8 +1,9 @@
 """Data sets by name, as the paper's settings table lays them out, from the folder named by EML_DATA.
 
-Called by `trial` (through a `Named` source); reads `.npz` files and checks them against their sha256. It knows
-nothing of batches or stages. Values stay raw: a learner scales by what it has seen, for scaling here would know the
-future. The one exception is part of the paper's own set-up: Mnist keeps its 455 (489) pixels of largest variance.
+Called by `trial` (through a `Named` source); reads `.npz` files and checks them against their sha256: the project's
+own, or where one is not there, what `eml evaluate data --fetch` got in its place. It knows nothing of batches or
+stages. Values stay raw: a learner scales by what it has seen, for scaling here would know the future. The one
+exception is part of the paper's own set-up: Mnist keeps its 455 (489) pixels of largest variance.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eml.evaluate import openml
 from eml.evaluate.catalogue import DATASETS
 from eml.evaluate.errors import EvaluationError, spell
 
@@ -62,6 +64,7 @@ class _Recipe:
 
 
 _DSADS_NOTE = "stands in for the paper's PAMAP2; not its data, so no figure to compare with"
+_FETCHED = "from OpenML, whose rows need not be those of the project's own file"
 _GAS_NOTE = "not in the paper; drift batches 1-6, 8 and 9"
 
 _RECIPES: Mapping[str, _Recipe] = MappingProxyType(
@@ -97,7 +100,8 @@ def load(name: str) -> Dataset:
     """Return the data set `name`, with the paper's columns, classes and settings."""
     (name,) = spell([name], DATASETS, "data set")
     recipe = _RECIPES[name]
-    with np.load(_checked(name, recipe.file)) as arrays:
+    path = _checked(name, recipe.file)
+    with np.load(path) as arrays:
         samples, labels = arrays["X"], arrays["y"]
     if recipe.classes:
         chosen = np.isin(labels, recipe.classes)
@@ -109,7 +113,7 @@ def load(name: str) -> Dataset:
         split=recipe.split,
         total=recipe.total,
         batches=recipe.batches,
-        note=recipe.note,
+        note="; ".join(filter(None, (recipe.note, _FETCHED if path.parent.name == openml.FOLDER else ""))),
     )
 
 
@@ -128,20 +132,45 @@ def _columns(samples: NDArray[Any], recipe: _Recipe) -> Floats:
     return values[:, :width]
 
 
+def file_of(name: str) -> str:
+    """Return the file a data set is read from."""
+    return _RECIPES[name].file
+
+
+def locate(file: str) -> tuple[Path, str] | None:
+    """Return where `file` is and the sha256 it must have: in EML_DATA, or fetched from OpenML beside it."""
+    folder = Path(os.environ.get("EML_DATA") or "")
+    if not os.environ.get("EML_DATA"):
+        return None
+    if (folder / file).is_file():
+        return folder / file, SHA256[file]
+    fetched = folder / openml.FOLDER / file
+    if fetched.is_file() and openml.recorded(fetched).is_file():
+        return fetched, openml.recorded(fetched).read_text(encoding="ascii").strip()
+    return None
+
+
 def _checked(name: str, file: str) -> Path:
-    """Return the path of `file` in EML_DATA, or say what to set."""
-    folder = os.environ.get("EML_DATA")
-    if not folder:
+    """Return the path of `file`, or say what to set."""
+    found = locate(file)
+    if found is None:
+        raise EvaluationError(_absent(name, file, os.environ.get("EML_DATA")))
+    path, expected = found
+    checksum = hashlib.sha256(path.read_bytes()).hexdigest()
+    if checksum != expected:
         raise EvaluationError(
+            f"{path} is not the file these figures are made with: its sha256 is {checksum}, expected {expected}"
+        )
+    return path
+
+
+def _absent(name: str, file: str, folder: str | None) -> str:
+    if not folder:
+        return (
             f"{name} is read from a file, and EML_DATA is not set: set EML_DATA to the folder that holds {file} "
             "(or bring your own data with --data FILE.npz)"
         )
-    path = Path(folder) / file
-    if not path.is_file():
-        raise EvaluationError(f"{name} needs {path}, which is not there: set EML_DATA to the folder that holds {file}")
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != SHA256[file]:
-        raise EvaluationError(
-            f"{path} is not the file these figures are made with: its sha256 is {found}, expected {SHA256[file]}"
-        )
-    return path
+    other = f", or get OpenML's with eml evaluate data --fetch {name}" if file in openml.ORIGINS else ""
+    return (
+        f"{name} needs {Path(folder) / file}, which is not there: set EML_DATA to the folder that holds {file}{other}"
+    )

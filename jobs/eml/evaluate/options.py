@@ -27,6 +27,16 @@ def add_data(parser: argparse.ArgumentParser, total_help: str) -> "argparse._Arg
     return data
 
 
+def add_batch(data: "argparse._ArgumentGroup", default: str) -> None:
+    """Add the sizes of a protocol's batches."""
+    data.add_argument(
+        "--batch",
+        type=positives,
+        metavar="N[,N..]",
+        help=f"samples per batch (default for --dataset: {default})",
+    )
+
+
 def add_runs(parser: argparse.ArgumentParser, memory: int, runs: int) -> None:
     """Add how much is remembered, how often all is repeated, and where the figures go."""
     parser.add_argument(
@@ -42,6 +52,12 @@ def add_runs(parser: argparse.ArgumentParser, memory: int, runs: int) -> None:
         "--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: cores)"
     )
     parser.add_argument("--json", metavar="FILE", help="write every figure of every seed here")
+    add_keep(parser, "keep finished trials here, and run only those that are not there yet", required=False)
+
+
+def add_keep(parser: argparse.ArgumentParser, text: str, *, required: bool) -> None:
+    """Add the folder of finished trials."""
+    parser.add_argument("--keep", metavar="FOLDER", required=required, help=text)
 
 
 def names(text: str) -> list[str]:

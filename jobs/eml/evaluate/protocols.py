@@ -125,13 +125,18 @@ def multi_shot(dataset: Dataset, batch: int, seed: int, task: Task = "I") -> Scr
     return Script(first.space, tuple(steps), notes)
 
 
+def space_of(columns: Columns) -> FeatureSpace:
+    """Return columns of a data set as features."""
+    return FeatureSpace(tuple(f"f{column:04d}" for column in columns))
+
+
 class _Stage:
     """The columns that exist during one stage, and the steps of batches cut to them."""
 
     def __init__(self, dataset: Dataset, columns: Columns) -> None:
         self._dataset = dataset
         self._columns = columns
-        self.space = FeatureSpace(tuple(f"f{column:04d}" for column in columns))
+        self.space = space_of(columns)
 
     def learn(self, batches: Iterable[Rows]) -> Iterator[Step]:
         for rows in batches:

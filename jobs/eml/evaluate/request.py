@@ -21,22 +21,22 @@ def answer(work: Callable[[argparse.Namespace], None], arguments: argparse.Names
     except EvaluationError as error:
         sys.stderr.write(f"eml evaluate: {error}\n")
         return 2
-    except KeyboardInterrupt:
-        sys.stderr.write("eml evaluate: interrupted; nothing was written\n")
+    except KeyboardInterrupt as stop:  # says what is kept, where something is
+        sys.stderr.write(f"eml evaluate: interrupted; {str(stop) or 'nothing was written'}\n")
         return _INTERRUPTED
     return 0
 
 
-def json_target(name: str | None) -> Path | None:
+def target(option: str, name: str | None) -> Path | None:
     """Return where to write; refused now rather than after the work."""
     if name is None:
         return None
     path = Path(name)
     if path.is_dir() or not path.parent.is_dir():
-        raise EvaluationError(f"--json {name}: cannot be written; its folder must exist, and it must not be one")
+        raise EvaluationError(f"--{option} {name}: cannot be written; its folder must exist, and it must not be one")
     return path
 
 
 def plain(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the request as JSON can hold it, without what does not change the figures."""
-    return {name: value for name, value in vars(arguments).items() if name not in ("run", "jobs", "json")}
+    return {name: value for name, value in vars(arguments).items() if name not in ("run", "jobs", "json", "keep")}

@@ -1,62 +1,85 @@
 """All trials of a table, spread over processes, with a progress bar.
 
-Called by a scenario's session with its trials and what performs one; knows neither. Every trial runs in a fresh
-process (spawned, one BLAS thread) even with one job: sums then come in the same order, and the figures do not
-depend on how many processes there were.
+Called by a scenario's session, or by `keeping.resume`, with trials and what performs one; knows neither. Every trial
+runs in a fresh process (spawned, one BLAS thread) even with one job: sums then come in the same order, and the figures
+do not depend on how many processes there were, nor on which trial came first (`pace`).
 """
 
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from eml.evaluate.errors import EvaluationError
+from eml.evaluate.pace import Labelled, Pace, Trial
+
+__all__ = ["Labelled", "run"]
 
 _BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
-
-class Labelled(Hashable, Protocol):
-    """A trial: hashable, and small enough to be sent to a worker."""
-
-    @property
-    def label(self) -> str:
-        """What the progress bar says of it."""
-
-
-Trial = TypeVar("Trial", bound=Labelled)
 Outcome = TypeVar("Outcome")
+Finished = Callable[[Trial, Outcome, float], None]  # told of each trial as it comes, with its seconds
 
 
-def run(trials: Sequence[Trial], perform: Callable[[Trial], Outcome], jobs: int, console: Console) -> list[Outcome]:
-    """Return the outcome of each trial, in the order of `trials`."""
-    with _single_threaded_blas(), _bar(console) as bar:
+def run(
+    trials: Sequence[Trial],
+    perform: Callable[[Trial], Outcome],
+    jobs: int,
+    console: Console,
+    *,
+    finished: Finished[Trial, Outcome] | None = None,
+    lengths: Mapping[str, float] | None = None,
+) -> list[Outcome]:
+    """Return the outcome of each trial, in the order of `trials`; `lengths`: seconds by label, where known."""
+    if not trials:
+        return []
+    pace = Pace(trials, lengths or {}, time.monotonic)
+    outcomes: dict[Trial, Outcome] = {}
+    with _single_threaded_blas(), _bar(console, lambda: pace.left(jobs)) as bar:
         shown = bar.add_task("starting", total=len(trials))
-        outcomes: dict[Trial, Outcome] = {}
-        for trial, outcome in _outcomes(trials, perform, jobs):
+        for trial, outcome, seconds in _outcomes(pace, perform, min(jobs, len(trials))):
             outcomes[trial] = outcome
+            if finished is not None:
+                finished(trial, outcome, seconds)
             bar.update(shown, advance=1, description=trial.label)
     return [outcomes[trial] for trial in trials]
 
 
 def _outcomes(
-    trials: Sequence[Trial], perform: Callable[[Trial], Outcome], jobs: int
-) -> Iterator[tuple[Trial, Outcome]]:
+    pace: Pace[Trial], perform: Callable[[Trial], Outcome], jobs: int
+) -> Iterator[tuple[Trial, Outcome, float]]:
     """Yield outcomes as they come; the first failure stops the rest."""
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(jobs, len(trials)), mp_context=context, initializer=_end_with_parent)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
+    running: dict[Future[tuple[Outcome, float]], Trial] = {}
     try:
-        waiting: dict[Future[Outcome], Trial] = {pool.submit(perform, trial): trial for trial in trials}
-        for future in as_completed(waiting):
-            yield waiting[future], _result(future, waiting[future])
+        while True:
+            while len(running) < jobs and (trial := pace.start()) is not None:
+                running[pool.submit(_timed, perform, trial)] = trial
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                trial = running.pop(future)
+                outcome, seconds = _result(future, trial)
+                pace.finish(trial, seconds)
+                yield trial, outcome, seconds
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _timed(perform: Callable[[Trial], Outcome], trial: Trial) -> tuple[Outcome, float]:
+    """Perform a trial, in a worker; its outcome, and seconds by the wall clock."""
+    start = time.monotonic()
+    return perform(trial), time.monotonic() - start
 
 
 def _end_with_parent() -> None:
@@ -71,7 +94,7 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _result(future: Future[Outcome], trial: Trial) -> Outcome:
+def _result(future: Future[tuple[Outcome, float]], trial: Trial) -> tuple[Outcome, float]:
     try:
         return future.result()
     except BrokenProcessPool as error:
@@ -96,6 +119,21 @@ def _single_threaded_blas() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _bar(console: Console) -> Progress:
+class _TimeLeft(ProgressColumn):
+    """The time left, counted anew whenever the bar is drawn."""
+
+    def __init__(self, left: Callable[[], float | None]) -> None:
+        super().__init__()
+        self._left = left
+
+    def render(self, task: Task) -> Text:
+        """Return it in the unit that suits it."""
+        seconds = self._left()
+        if seconds is None or task.finished:
+            return Text("")
+        return Text(f"about {seconds / 60:.0f} min left" if seconds > 90 else f"about {seconds:.0f} s left")
+
+
+def _bar(console: Console, left: Callable[[], float | None]) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
+    return Progress(*columns, _TimeLeft(left), console=console, transient=True, disable=not console.is_terminal)

@@ -10,13 +10,17 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from eml.evaluate import request, runner, table
+from eml.evaluate import request, table
 from eml.evaluate.catalogue import DATASETS, METHODS
 from eml.evaluate.datasets import Named
 from eml.evaluate.errors import EvaluationError, spell
+from eml.evaluate.keeping import resume, sources
+from eml.evaluate.methods import REGISTRY, settings
 from eml.evaluate.own import OwnFile
 from eml.evaluate.results import BETTER_MEMORY, MEMORIES, Cell, Score, as_json, cell
 from eml.evaluate.trial import Outcome, Source, Trial, dataset_of, perform, script_of
+
+_PROTOCOL = ("eml.evaluate.trial", "eml.evaluate.protocols", "eml.evaluate.deal")  # code all figures depend on
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,28 +31,41 @@ def run(arguments: argparse.Namespace) -> int:
 def _evaluate(arguments: argparse.Namespace) -> None:
     scenario = arguments.scenario if arguments.task is None else f"{arguments.scenario}-task-{arguments.task}"
     methods = spell(arguments.methods, METHODS, "method")
-    target = request.json_target(arguments.json)
-    sources = _sources(arguments)
+    target = request.target("json", arguments.json)
+    chosen = sources_of(arguments)
     groups = [
         [
             Trial(source, scenario, batch, seed, method, arguments.memory)
             for method in methods
             for seed in range(arguments.seed, arguments.seed + arguments.runs)
         ]
-        for source in sources
+        for source in chosen
         for batch in arguments.batch or dataset_of(source).batches
     ]
     notes = [_notes(group[0]) for group in groups]  # also finds what cannot be run, before hours of what can
     trials = [trial for group in groups for trial in group]
-    outcomes = iter(runner.run(trials, perform, arguments.jobs, Console(stderr=True)))
+    form = resume.Form(perform, made_of, Outcome.from_json)
+    outcomes = iter(resume.run(trials, form, arguments.jobs, arguments.keep, Console(stderr=True)))
     cells = [_cell(group, notes_, [next(outcomes) for _ in group]) for group, notes_ in zip(groups, notes, strict=True)]
     if target:
-        command = {**request.plain(arguments), "dataset": [source.name for source in sources], "methods": methods}
+        command = {**request.plain(arguments), "dataset": [source.name for source in chosen], "methods": methods}
         target.write_text(json.dumps(as_json(cells, command), indent=1) + "\n", encoding="utf-8")
     table.show(cells, _title(scenario), _caption(arguments, methods), Console())
 
 
-def _sources(arguments: argparse.Namespace) -> list[Source]:
+def made_of(trial: Trial) -> dict[str, str]:
+    """What a trial's figure depends on beside its own fields."""
+    data = sources.data_checksum(trial.source)
+    return sources.made_of(code_of(trial.method), settings(trial.method, trial.memory), data, sources.installed())
+
+
+def code_of(method: str) -> str:
+    """Return the checksum of the code a method's figures are made with."""
+    return sources.code_checksum([*_PROTOCOL, *sources.modules_of(REGISTRY[method])])
+
+
+def sources_of(arguments: argparse.Namespace) -> list[Source]:
+    """Return the data asked for, by name or the user's own."""
     if arguments.data is None:
         for option in ("split", "classes", "total"):
             if getattr(arguments, option) is not None:
@@ -56,7 +73,7 @@ def _sources(arguments: argparse.Namespace) -> list[Source]:
         return [Named(name) for name in spell(arguments.dataset, DATASETS, "data set")]
     if arguments.batch is None:
         raise EvaluationError("--data needs --batch N[,N..]: the samples of a batch, all classes in equal number")
-    if arguments.split is None and arguments.scenario == "one-shot":
+    if arguments.split is None and arguments.scenario != "multi-shot":
         raise EvaluationError("--data needs --split DV,DS,DN: the columns of X that vanish, survive and are new")
     classes = tuple(arguments.classes or ())
     return [OwnFile(arguments.data, arguments.split, arguments.batch, classes, arguments.total)]

@@ -5,10 +5,10 @@ its own fields only, so that it gives the same wherever and whenever it runs.
 """
 
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from eml.evaluate.datasets import Dataset
 from eml.evaluate.methods import REGISTRY, Method
@@ -42,6 +42,18 @@ class Trial:
         """What the progress bar says of it."""
         return f"{self.source.name} {self.batch} {self.method}"
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What tells it from others, as JSON holds it."""
+        return {
+            "scenario": self.scenario,
+            "dataset": self.source.name,
+            "batch": self.batch,
+            "seed": self.seed,
+            "method": self.method,
+            "memory": self.memory,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -51,8 +63,14 @@ class Outcome:
     by_stage: dict[int, float]
     seconds: float
 
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Outcome":
+        """Return the outcome that was written as JSON, where all names are strings."""
+        by_stage = {int(stage): accuracy for stage, accuracy in content["by_stage"].items()}
+        return cls(content["accuracy"], by_stage, content["seconds"])
 
-@lru_cache(maxsize=2)  # trials come data set by data set
+
+@lru_cache(maxsize=2)  # trials come data set by data set, mostly
 def dataset_of(source: Source) -> Dataset:
     """Return the data set of a source, loaded once per process."""
     return source.load()

@@ -3,8 +3,9 @@
 Called by `trial`; knows a course's labels and the answers, no method.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,12 @@ class Figures:
     right: tuple[int, ...]  # right answers by stage
     curve: tuple[tuple[float, ...], ...]  # accuracy in each tenth of each stage
     seconds: float  # CPU time of predicting and learning
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Figures":
+        """Return the figures that were written as JSON, where tuples are lists."""
+        curve = tuple(tuple(tenths) for tenths in content["curve"])
+        return cls(**{**content, "right": tuple(content["right"]), "curve": curve})
 
 
 def measure(course: Course, answers: Sequence[Codes], seconds: float) -> Figures:

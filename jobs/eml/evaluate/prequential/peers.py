@@ -7,6 +7,7 @@ there are is for `peer` to know; their numpy and ours exclude each other.
 import os
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from eml.evaluate.errors import EvaluationError
@@ -16,6 +17,11 @@ from eml.evaluate.prequential.course import Codes, Course
 VARIABLE = "EML_PEERS_PYTHON"
 DEFAULT_PYTHON = Path(".venv-peers/bin/python")
 LAST_WORDS = 2000  # characters of a failed peer's messages that are shown
+_VERSIONS = """
+from importlib import metadata
+for name in ("numpy", "river"):
+    print(name, metadata.version(name))
+"""
 
 
 def python() -> Path:
@@ -29,6 +35,15 @@ def python() -> Path:
             f"set {VARIABLE} to its Python, or leave the peers out of --methods"
         )
     return path.absolute()  # not resolved: an environment's Python is a link, and found by its place
+
+
+@cache
+def installed() -> tuple[str, ...]:
+    """The peers' packages that figures depend on, and their versions there."""
+    done = subprocess.run([str(python()), "-c", _VERSIONS], capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise EvaluationError(f"the peers' environment does not answer:\n{done.stderr[-LAST_WORDS:]}")
+    return tuple(done.stdout.splitlines())
 
 
 def answers(course: Course, name: str, seed: int, memory: int) -> tuple[list[Codes], float]:

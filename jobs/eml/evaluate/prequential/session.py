@@ -7,19 +7,26 @@ to `results` and `table`.
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 
 from rich.console import Console
 
-from eml.evaluate import request, runner
+from eml.core import LearnerConfig
+from eml.evaluate import request
 from eml.evaluate.catalogue import DATASETS, PEERS, STREAM_METHODS
 from eml.evaluate.datasets import Named
 from eml.evaluate.errors import EvaluationError, spell
+from eml.evaluate.keeping import resume, sources
 from eml.evaluate.own import OwnFile
-from eml.evaluate.prequential import course, peers, table
+from eml.evaluate.prequential import course, peer, peers, table
 from eml.evaluate.prequential.course import Plan
+from eml.evaluate.prequential.measures import Figures
+from eml.evaluate.prequential.methods import REGISTRY
 from eml.evaluate.prequential.results import COLD, Group, as_json
 from eml.evaluate.prequential.trial import StreamTrial, perform
 from eml.evaluate.trial import Source, dataset_of
+
+_TRIAL = "eml.evaluate.prequential.trial"  # the code all figures depend on, with what it imports
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,22 +36,39 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _evaluate(arguments: argparse.Namespace) -> None:
     methods = spell(arguments.methods, STREAM_METHODS, "method")
-    target = request.json_target(arguments.json)
-    sources = _sources(arguments)
-    trials = _trials(arguments, sources, methods)
-    figures = iter(runner.run(trials, perform, arguments.jobs, Console(stderr=True)))
+    target = request.target("json", arguments.json)
+    chosen = _sources(arguments)
+    trials = _trials(arguments, chosen, methods)
+    form = resume.Form(perform, made_of, Figures.from_json)
+    figures = iter(resume.run(trials, form, arguments.jobs, arguments.keep, Console(stderr=True)))
     groups = [
         Group(
             source.name,
             dataset_of(source).note,
             {method: tuple(next(figures) for _ in range(arguments.runs)) for method in methods},
         )
-        for source in sources
+        for source in chosen
     ]
     if target:
-        command = {**request.plain(arguments), "dataset": [source.name for source in sources], "methods": methods}
+        command = {**request.plain(arguments), "dataset": [source.name for source in chosen], "methods": methods}
         target.write_text(json.dumps(as_json(groups, command), indent=1) + "\n", encoding="utf-8")
     table.show(groups, _caption(arguments, methods), Console())
+
+
+def made_of(trial: StreamTrial) -> dict[str, str]:
+    """What a trial's figures depend on beside its own fields."""
+    data = sources.data_checksum(trial.source)
+    if trial.method not in REGISTRY:
+        return sources.made_of(code_of(trial.method), {"memory": trial.memory}, data, peers.installed())
+    settings = asdict(replace(LearnerConfig(), memory_size=trial.memory))
+    return sources.made_of(code_of(trial.method), settings, data, sources.installed())
+
+
+def code_of(method: str) -> str:
+    """Return the checksum of the code a method's figures are made with."""
+    if method not in REGISTRY:
+        return sources.code_checksum([_TRIAL, peer.__name__, peer.FACTORIES[method][0]])
+    return sources.code_checksum([_TRIAL, *sources.modules_of(REGISTRY[method])])
 
 
 def _trials(arguments: argparse.Namespace, sources: Sequence[Source], methods: Sequence[str]) -> list[StreamTrial]:

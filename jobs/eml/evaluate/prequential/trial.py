@@ -4,7 +4,8 @@ Called by `runner`, in a process of its own; calls a source's `load`, `course`, 
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from eml.evaluate.prequential import course, peers
 from eml.evaluate.prequential.course import Plan
@@ -28,6 +29,18 @@ class StreamTrial:
     def label(self) -> str:
         """What the progress bar says of it."""
         return f"{self.source.name} {self.method}"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What tells it from others, as JSON holds it."""
+        return {
+            "scenario": "stream",
+            "dataset": self.source.name,
+            "seed": self.seed,
+            "method": self.method,
+            "memory": self.memory,
+            **asdict(self.plan),
+        }
 
 
 def perform(trial: StreamTrial) -> Figures:

@@ -1,0 +1,78 @@
+"""The whole report as a document: what is in it, what each table says, and what is not there.
+
+Called by `session`; puts together what `sections` and `pictures` make of the kept trials.
+"""
+
+from collections.abc import Sequence
+
+from eml import __version__
+from eml.evaluate.catalogue import DATASETS
+from eml.evaluate.keeping.store import Reading
+from eml.evaluate.paper import MAIN_TABLE, cells
+from eml.evaluate.reporting import freshness, pictures, sections
+from eml.evaluate.reporting.document import Block, Bullets, Gallery, Heading, Paragraph
+from eml.evaluate.reporting.gather import Table, tables
+
+# Facts about the data at hand; see `eml evaluate data` for each set.
+ABSENT = (
+    "Of the paper's data sets EV-Action, Gisette, ImageNet and PAMAP2 could not be had: there is no row for them.",
+    "DSADS stands in for PAMAP2: wearables and activities, too, but not its data, so no published figure is beside it.",
+    "Gas is beside the paper: an array of sensors that drift.",
+    "The paper's own splits are not at hand: sizes, classes and features follow its settings, the seeds are ours.",
+)
+
+
+def document(reading: Reading) -> list[Block]:
+    """All blocks of the report."""
+    found = tables(reading.lines)
+    blocks: list[Block] = [Heading(1, "EML: measured"), Paragraph(_opening(reading))]
+    blocks += [Heading(2, "In short"), Bullets(tuple(_short(table) for table in found))] if found else []
+    for table in found:
+        blocks += [*sections.section(table), *pictures.galleries(table)]
+    blocks += _looks_inside(reading)
+    blocks += [Heading(2, "What is not here"), Bullets((*ABSENT, *_missing(found), *_unsound(reading, found)))]
+    return blocks
+
+
+def _opening(reading: Reading) -> str:
+    methods = {line.trial["method"] for line in reading.lines}
+    datasets = {line.trial["dataset"] for line in reading.lines}
+    counts = f"{len(reading.lines)} kept trials of {len(methods)} methods on {len(datasets)} data sets"
+    return (
+        f"{counts}, read by eml {__version__}. Every figure below is computed from them; the paper's own are named so. "
+        "All methods of a row were dealt the same batches, or the same stream, seed by seed."
+    )
+
+
+def _short(table: Table) -> str:
+    return f"{sections.title(table)}, {len(table.methods)} methods: {sections.headline(table)}."
+
+
+def _looks_inside(reading: Reading) -> list[Block]:
+    found: list[Gallery] = [*pictures.convergence(reading.lines), *pictures.surfaces(reading.lines)]
+    return [Heading(2, "Inside the learner"), *found] if found else []
+
+
+def _missing(found: Sequence[Table]) -> list[str]:
+    """Data sets and cells of the paper that no table of the folder has."""
+    lines = []
+    for scenario in (*MAIN_TABLE, "stream"):
+        rows = {(row.dataset, row.batch) for table in found if table.scenario == scenario for row in table.rows}
+        if not rows:
+            lines.append(f"{scenario}: nothing is kept in this folder.")
+            continue
+        datasets = [name for name in DATASETS if name not in {dataset for dataset, _ in rows}]
+        if datasets:
+            lines.append(f"{scenario}: no trial of {', '.join(datasets)} in this folder.")
+        published = cells(scenario) if scenario in MAIN_TABLE else []
+        partly = [f"{d} n_i {b}" for d, b in published if (d, b) not in rows and d not in datasets]
+        if partly:
+            lines.append(f"{scenario}: published, but not in this folder: {', '.join(partly)}.")
+    return lines
+
+
+def _unsound(reading: Reading, found: Sequence[Table]) -> list[str]:
+    lines = freshness.remarks(found)
+    if reading.unreadable:
+        lines.append(f"{reading.unreadable} lines of the folder could not be read and are left out.")
+    return lines

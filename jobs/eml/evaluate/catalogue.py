@@ -7,7 +7,8 @@ DATASETS = ("Mnist0vs5", "Mnist0vs3vs5", "Splice", "USPS0vs5", "USPS0vs3vs5", "S
 
 ABLATIONS = ("eml-woT", "eml-woI", "eml-woW", "eml-woLR")
 CONTROLS = ("memory", "memory-raw", "memory-batch", "restart")
-METHODS = ("eml", *ABLATIONS, *CONTROLS)
+RIVALS = ("opid", "opide", "pegasos", "opml", "firf", "opmv", "tca", "bdml", "cdml")  # the paper's
+METHODS = ("eml", *ABLATIONS, *CONTROLS, *RIVALS)
 DEFAULT_METHODS = ("eml", *CONTROLS)
 
 PEERS = ("river-lr", "river-knn")  # run in the peers' environment

@@ -1,4 +1,4 @@
-"""The methods one can name: the learner, its ablations, and the controls, all behind the same four calls.
+"""The methods one can name: the learner, its ablations, the controls, the paper's rivals, behind the same four calls.
 
 Built and called by `trial`. A method never receives a label of a batch before it has predicted it.
 """
@@ -12,6 +12,15 @@ from typing import Any, Protocol
 from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
 from eml.evaluate.controls import Label, NearestNeighbour
 from eml.evaluate.datasets import Floats
+from eml.evaluate.rivals.bdml import Bdml
+from eml.evaluate.rivals.cdml import Cdml
+from eml.evaluate.rivals.firf import Firf
+from eml.evaluate.rivals.opid import Opid
+from eml.evaluate.rivals.opide import Opide
+from eml.evaluate.rivals.opml import Opml
+from eml.evaluate.rivals.opmv import Opmv
+from eml.evaluate.rivals.pegasos import Pegasos
+from eml.evaluate.rivals.tca import Tca
 
 
 class Method(Protocol):
@@ -90,6 +99,15 @@ REGISTRY: Mapping[str, Factory] = MappingProxyType(
         "memory-raw": partial(NearestNeighbour, scaled=False, keep=True),
         "memory-batch": partial(NearestNeighbour, scaled=True, keep=False),
         "restart": Restart,
+        "opid": Opid,
+        "opide": Opide,
+        "pegasos": Pegasos,
+        "opml": Opml,
+        "firf": Firf,
+        "opmv": Opmv,
+        "tca": Tca,
+        "bdml": Bdml,
+        "cdml": Cdml,
     }
 )
 

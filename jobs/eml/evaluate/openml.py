@@ -1,7 +1,7 @@
 """Data sets from OpenML, through scikit-learn, turned into the form of the files in EML_DATA.
 
-Called by `inventory` for `eml evaluate data --fetch`; needs a network, and scikit-learn with pandas, which the peers'
-environment has. What is fetched goes into the folder's own `openml/` with a checksum beside it. Its rows may differ
+Called by `inventory` for `eml evaluate data --fetch`; needs a network, and scikit-learn with
+pandas. What is fetched goes into the folder's own `openml/` with a checksum beside it. Its rows may differ
 from those of the files the project's figures were made with (satimage: 6430 there, 6435 here), so it never takes their
 place, and a data set loaded from there says so. Shapes and classes' names below are as known, not as tried: this was
 written without a network.
@@ -104,8 +104,7 @@ def from_openml(number: int) -> tuple[Values, Names]:
         datasets = importlib.import_module("sklearn.datasets")
     except ModuleNotFoundError as error:
         raise EvaluationError(
-            "OpenML is read through scikit-learn, which is not in this environment; the peers' has it: "
-            "make .venv-peers/.ready, then .venv-peers/bin/eml evaluate data --fetch NAME"
+            "OpenML is read through scikit-learn, which is not installed: install eml with its extra, eml[evaluate]"
         ) from error
     try:
         found = datasets.fetch_openml(data_id=number, as_frame=True, parser="auto")

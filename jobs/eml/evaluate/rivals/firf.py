@@ -1,6 +1,6 @@
 """FIRF: the old stage's forest over the survivors, and beside it trees with the new features, joined by their votes.
 
-Built by `methods`, only where scikit-learn is: in the peers' environment. Keeps exemplars with `controls`. Reference:
+Built by `methods`; grows scikit-learn's forests, keeps exemplars with `controls`. Reference:
 C. Hu, Y. Chen, X. Peng, H. Yu, C. Gao, L. Hu, "A novel feature incremental learning method for sensor-based activity
 recognition", IEEE TKDE 2018. Only its abstract was at hand (a diversity strategy by mutual information, and trees that
 grow on with new features), so this is the plain reading of a feature incremental forest:
@@ -108,8 +108,8 @@ def _forests() -> Any:  # noqa: ANN401 (a class of scikit-learn)
         return importlib.import_module("sklearn.ensemble").RandomForestClassifier
     except ModuleNotFoundError as error:
         raise EvaluationError(
-            "FIRF grows scikit-learn's forests, and scikit-learn is not in this environment: run it with "
-            ".venv-peers/bin/python, made by `make .venv-peers/.ready`"
+            "FIRF grows scikit-learn's forests, and scikit-learn is not installed: install eml with its extra, "
+            "eml[evaluate]"
         ) from error
 
 

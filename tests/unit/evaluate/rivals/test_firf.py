@@ -107,5 +107,5 @@ def test_without_scikit_learn_it_says_where_that_is(monkeypatch):
         raise ModuleNotFoundError(name)
 
     monkeypatch.setattr("importlib.import_module", missing)
-    with pytest.raises(EvaluationError, match=r"\.venv-peers"):
+    with pytest.raises(EvaluationError, match=r"eml\[evaluate\]"):
         Firf(OLD, 0, 64)

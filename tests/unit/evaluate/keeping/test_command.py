@@ -60,7 +60,9 @@ def test_a_stream_is_kept_too(own_file, tmp_path, capsys):
 def test_interrupted_what_is_finished_is_kept(own_file, tmp_path):
     kept = tmp_path / "kept"
     options = ["one-shot", "--data", str(own_file), *OWN, "--methods", "eml", "--runs", "500", "--keep", str(kept)]
-    command = [sys.executable, "-c", "import sys; from eml.cli import main; sys.exit(main(sys.argv[1:]))"]
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # where tests run in background
+    main = f"{listen}; import sys; from eml.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", main]
     with subprocess.Popen([*command, "evaluate", *options], stderr=subprocess.PIPE, text=True) as run:  # noqa: S603
         file = kept / "one-shot--eml.jsonl"
         until = time.monotonic() + 60.0

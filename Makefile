@@ -13,8 +13,8 @@ COMPILE = $(BIN)/uv pip compile --quiet --python-version 3.11 --generate-hashes 
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 # One BLAS thread: sums in a fixed order (same result each run), and no more threads than cores.
-test test-stack test-rest test-fast bench: export OPENBLAS_NUM_THREADS := 1
-test test-stack test-rest test-fast bench: export OMP_NUM_THREADS := 1
+test test-jobs test-tools test-rest test-fast bench: export OPENBLAS_NUM_THREADS := 1
+test test-jobs test-tools test-rest test-fast bench: export OMP_NUM_THREADS := 1
 
 .PHONY: help
 help: ## Show this list
@@ -22,14 +22,21 @@ help: ## Show this list
 
 .PHONY: test
 test: lint .venv/.ready .venv-peers/.ready ## Lint, then all tests (EML_DATA=folder adds those on data sets)
-	$(MAKE) --jobs=2 --output-sync=target --no-print-directory test-stack test-rest  # the stack's tests mostly wait
+	$(MAKE) --jobs=3 --output-sync=target --no-print-directory test-jobs test-tools test-rest  # most of it waits
 
-.PHONY: test-stack
-test-stack: .venv/.ready ## Tests on a real broker, registry and Flink
-	$(BIN)/pytest --durations=10 tests/integration
+# The tests on a real broker, registry and Flink, in two halves that take about as long, each with a stack of its own.
+JOBS := $(addprefix tests/integration/test_,job.py recovery.py scenarios.py graph.py)
+
+.PHONY: test-jobs
+test-jobs: .venv/.ready
+	$(BIN)/pytest --durations=10 $(JOBS)
+
+.PHONY: test-tools
+test-tools: .venv/.ready
+	$(BIN)/pytest --durations=10 tests/integration $(addprefix --ignore=,$(JOBS))
 
 .PHONY: test-rest
-test-rest: .venv/.ready .venv-peers/.ready ## All other tests
+test-rest: .venv/.ready .venv-peers/.ready
 	$(BIN)/pytest --durations=10 tests/unit tests/operator
 	$(PEERS)/pytest tests/peers
 

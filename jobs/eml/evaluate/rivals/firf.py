@@ -1,6 +1,6 @@
 """FIRF: the old stage's forest over the survivors, and beside it trees with the new features, joined by their votes.
 
-Built by `methods`; grows scikit-learn's forests, keeps exemplars with `controls`. Reference:
+Built by `methods`; grows scikit-learn's forests on what `two_stages` remembers. Reference:
 C. Hu, Y. Chen, X. Peng, H. Yu, C. Gao, L. Hu, "A novel feature incremental learning method for sensor-based activity
 recognition", IEEE TKDE 2018. Only its abstract was at hand (a diversity strategy by mutual information, and trees that
 grow on with new features), so this is the plain reading of a feature incremental forest:
@@ -24,9 +24,9 @@ from eml.evaluate.controls import Exemplars, Label
 from eml.evaluate.datasets import Floats
 from eml.evaluate.errors import EvaluationError
 from eml.evaluate.rivals.linear import Classes, survivors
+from eml.evaluate.rivals.two_stages import TwoStages
 
 _TREES = 100  # scikit-learn's own default
-_SOURCE_SHARE = 0.75  # of the memory after an evolution: the old stage is over and cannot be sampled again
 _FEWEST = 20  # rows of the new stage below which their score says too little: the old forest speaks alone
 
 
@@ -35,11 +35,11 @@ class Firf:
 
     def __init__(self, space: FeatureSpace, seed: int, memory: int) -> None:
         self._grow = _forests()
-        self._seed, self._memory = seed, memory
+        self._seed = seed
         self._space = space
         self._survived: list[int] = []  # columns that the old forest sees
         self._classes = Classes()
-        self._source, self._target = Exemplars(memory, seed), Exemplars(memory, seed)
+        self._stages = TwoStages(memory, seed)
         self._old: Any = None
         self._new: Any = None
         self._grown = False  # whether the new forest knows all rows of its stage
@@ -49,25 +49,20 @@ class Firf:
 
     def learn(self, rows: Floats, labels: Sequence[Label]) -> None:
         """Remember the batch as one of the current stage."""
-        _fill(self._target, rows, self._classes.numbers(labels))
+        self._stages.add(rows, self._classes.numbers(labels))
         self._grown = self._grown and not len(rows)
 
     def evolve(self, space: FeatureSpace) -> None:
         """Grow the old forest over the survivors; the new stage begins without rows."""
         old, new = survivors(self._space, space)
-        share = int(_SOURCE_SHARE * self._memory)
-        source = Exemplars(share, self._seed)
-        for former in (self._source, self._target):
-            former.move(old, new, len(space))
-            _fill(source, *former.arrays())
+        self._stages.move(old, new, len(space))
         self._space, self._survived = space, new
-        self._source, self._target = source, Exemplars(self._memory - share, self._seed)
-        self._old, self._new, self._grown = self._forest(source, new), None, True
+        self._old, self._new, self._grown = self._forest(self._stages.source, new), None, True
 
     def predict(self, rows: Floats) -> list[Label | None]:
         """Return the class with most of the weighed votes, None where there is no tree yet."""
         if not self._grown:
-            self._new, self._grown = self._forest(self._target, range(len(self._space))), True
+            self._new, self._grown = self._forest(self._stages.target, range(len(self._space))), True
         if self._old is None and self._new is None:
             return [None] * len(rows)
         weights = self.weights()
@@ -78,7 +73,7 @@ class Firf:
         """Weights of the old and of the new forest."""
         if self._old is None or self._new is None:
             return float(self._old is not None), float(self._new is not None)
-        rows, numbers = self._target.arrays()
+        rows, numbers = self._stages.target.arrays()
         if len(numbers) < _FEWEST:
             return 1.0, 0.0
         unseen = float(np.mean(self._old.predict(rows[:, self._survived]) == numbers))
@@ -117,8 +112,3 @@ def _log_odds(right: float, count: int, classes: int) -> float:
     """SAMME's weight of a voter: log(right / wrong) + log(classes - 1), never negative; smoothed, so never infinite."""
     hits = right * count + 1.0
     return max(0.0, float(np.log(hits / (count + 2.0 - hits) * max(1, classes - 1))))
-
-
-def _fill(exemplars: Exemplars, rows: Floats, numbers: Sequence[Label]) -> None:
-    for row, number in zip(rows, numbers, strict=True):
-        exemplars.add(row, number)

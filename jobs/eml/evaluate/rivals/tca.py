@@ -24,11 +24,11 @@ from eml.core import FeatureSpace
 from eml.evaluate.controls import Exemplars, Label
 from eml.evaluate.datasets import Floats
 from eml.evaluate.rivals.linear import RunningStandard, survivors
+from eml.evaluate.rivals.two_stages import TwoStages
 
 _NUMBERS = (5, 10, 20, 30, 50)  # of components, to choose from
 _JUDGES = 256  # labelled rows that choose; more of them cost time and change little
 _TRADE = 1.0  # μ: a small W counts as much as a small gap
-_SOURCE_SHARE = 0.75  # of the memory: the old stage is over and cannot be sampled again, the new one goes on
 _JITTER = 1e-8  # relative to the mean eigenvalue: pixels that never move make the kernel singular
 
 
@@ -45,11 +45,9 @@ class Tca:
     """Two bounded memories, of the old stage and of the current one."""
 
     def __init__(self, space: FeatureSpace, seed: int, memory: int) -> None:
-        self._seed, self._memory = seed, memory
         self._space = space
         self._compared = list(range(len(space)))  # columns that both stages have
-        self._source = Exemplars(memory, seed)
-        self._target = Exemplars(memory, seed)
+        self._stages = TwoStages(memory, seed)
         self._standard = RunningStandard(len(space))
         self._fitted: _Fitted | None = None
 
@@ -60,18 +58,13 @@ class Tca:
         """Remember the batch as one of the current stage."""
         if len(rows):
             self._standard.update(rows)
-            _fill(self._target, rows, labels)
+            self._stages.add(rows, labels)
             self._fitted = None
 
     def evolve(self, space: FeatureSpace) -> None:
         """Make a source of all that is remembered, as far as it has the survivors."""
         old, new = survivors(self._space, space)
-        share = int(_SOURCE_SHARE * self._memory)
-        source = Exemplars(share, self._seed)
-        for former in (self._source, self._target):
-            former.move(old, new, len(space))
-            _fill(source, *former.arrays())
-        self._source, self._target = source, Exemplars(self._memory - share, self._seed)
+        self._stages.move(old, new, len(space))
         self._standard.move(old, new, len(space))
         self._space, self._fitted = space, None
         self._compared = new or list(range(len(space)))  # without survivors the new stage stands alone
@@ -86,7 +79,10 @@ class Tca:
 
     def _fit(self) -> "_Fitted | None":
         """Find the components, and how many of them to compare."""
-        (source, source_labels), (target, target_labels) = self._stage(self._source), self._stage(self._target)
+        (source, source_labels), (target, target_labels) = (
+            self._stage(self._stages.source),
+            self._stage(self._stages.target),
+        )
         labels = [*source_labels, *target_labels]
         if not labels:
             return None
@@ -139,8 +135,3 @@ def _inverse(matrix: Floats) -> Floats:
     inverse = np.linalg.inv(matrix)
     symmetric: Floats = (inverse + inverse.T) / 2
     return symmetric
-
-
-def _fill(exemplars: Exemplars, rows: Floats, labels: Sequence[Label]) -> None:
-    for row, label in zip(rows, labels, strict=True):
-        exemplars.add(row, label)

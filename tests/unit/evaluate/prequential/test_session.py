@@ -4,23 +4,11 @@ import json
 
 import pytest
 
-from eml import cli
+from tests.unit.evaluate.test_command import evaluate, refusal
 
 
 def stream(*arguments: object) -> int:
-    return cli.main(["evaluate", "stream", *map(str, arguments)])
-
-
-def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    status: object
-    try:
-        status = stream(*arguments)
-    except SystemExit as stop:  # argparse refuses so
-        status = stop.code
-    out, err = capsys.readouterr()
-    assert status == 2
-    assert out == ""
-    return " ".join(err.split())
+    return evaluate("stream", *arguments)
 
 
 @pytest.mark.slow
@@ -50,11 +38,13 @@ def test_what_cannot_be_run_is_refused_before_any_work(own_file, tmp_path, capsy
     monkeypatch.delenv("EML_PEERS_PYTHON", raising=False)
     data = ("--data", own_file, "--split", "2,4,2")
     ours = (*data, "--methods", "eml")
-    assert "make .venv-peers/.ready" in refusal(capsys, *data)
-    assert "no method 'river'; the nearest is" in refusal(capsys, *data, "--methods", "river")
-    assert "--data needs --split" in refusal(capsys, "--data", own_file, "--methods", "eml")
-    assert "--split goes with --data" in refusal(capsys, "--dataset", "Gas", "--split", "1,1,1", "--methods", "eml")
-    assert "has 120 records" in refusal(capsys, *ours, "--total", "121")
-    assert "a share above 0" in refusal(capsys, *ours, "--labelled", "0")
-    assert "a share above 0" in refusal(capsys, *ours, "--notice", "much")
-    assert "cannot be written" in refusal(capsys, *ours, "--json", tmp_path / "absent" / "out.json")
+    assert "make .venv-peers/.ready" in refusal(capsys, "stream", *data)
+    assert "no method 'river'; the nearest is" in refusal(capsys, "stream", *data, "--methods", "river")
+    assert "--data needs --split" in refusal(capsys, "stream", "--data", own_file, "--methods", "eml")
+    assert "--split goes with --data" in refusal(
+        capsys, "stream", "--dataset", "Gas", "--split", "1,1,1", "--methods", "eml"
+    )
+    assert "has 120 records" in refusal(capsys, "stream", *ours, "--total", "121")
+    assert "a share above 0" in refusal(capsys, "stream", *ours, "--labelled", "0")
+    assert "a share above 0" in refusal(capsys, "stream", *ours, "--notice", "much")
+    assert "cannot be written" in refusal(capsys, "stream", *ours, "--json", tmp_path / "absent" / "out.json")

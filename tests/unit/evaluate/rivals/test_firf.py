@@ -78,7 +78,7 @@ def test_memory_is_bounded():
     method.learn(*stage(300, 1, 1.0, 1.0))
     method.evolve(NEW)
     method.learn(*stage(300, 2, 1.0, 1.0))
-    assert sum(len(part.arrays()[1]) for part in (method._source, method._target)) <= 40
+    assert sum(len(part.arrays()[1]) for part in (method._stages.source, method._stages.target)) <= 40
 
 
 def test_a_class_of_the_new_stage_is_a_class_like_any_other():

@@ -73,6 +73,7 @@ def readings_table(kafka: KafkaSettings) -> str:
     Labels come through the same source: they meet their readings in the micro-batches of their key.
     """
     topics = ";".join(filter(None, (kafka.readings_topic, kafka.labels_topic)))
+    is_label = f"topic = {quoted(kafka.labels_topic)}" if kafka.labels_topic else "FALSE"  # no name per record for it
     return f"""
         CREATE TEMPORARY TABLE readings (
             kafka_key BYTES,
@@ -82,7 +83,7 @@ def readings_table(kafka: KafkaSettings) -> str:
             written TIMESTAMP_LTZ(3) NOT NULL METADATA FROM 'timestamp' VIRTUAL,
             headers MAP<STRING, BYTES> METADATA FROM 'headers' VIRTUAL,
             topic STRING NOT NULL METADATA VIRTUAL,
-            is_label AS topic <> '{kafka.readings_topic}',
+            is_label AS {is_label},
             name AS COALESCE(DECODE(kafka_key, 'ISO-8859-1'), ''),
             kafka_headers AS CASE WHEN CARDINALITY(headers) > 0 THEN headers END,
             kafka_timestamp AS 1000 * EXTRACT(EPOCH FROM written) + EXTRACT(MILLISECOND FROM written),

@@ -1,7 +1,8 @@
 """What a figure depends on beside its trial: the code it was made with, the settings, the data, the packages.
 
 Called by the scenarios' forms. Code is compared as the compiler sees it, without comments, docstrings and layout, and
-only the code of the method in question: a change of one rival leaves the figures of all others standing.
+only the code of the method in question: a change of one rival leaves the figures of all others standing, and a change
+of the learner those of the rivals.
 """
 
 import ast
@@ -21,8 +22,8 @@ from eml.evaluate.trial import Source, dataset_of
 _ROOT = Path(eml.__file__).parent
 _DIGITS = 12  # of a hash; enough to tell a handful of versions apart
 _REGISTRY = "REGISTRY"  # a table of methods: a new one in it changes no other
-# Where imports are not followed, as in modules with a registry: data, which count by their values, names, messages, and
-# the paper's trial, which the stream's takes its data sets from.
+# Where imports of the harness are not followed, as in modules with a registry: data, which count by their values,
+# names, messages, and the paper's trial, which the stream's takes its data sets from.
 _APART = (
     "eml.evaluate.trial",
     "eml.evaluate.datasets",
@@ -65,15 +66,13 @@ def installed() -> tuple[str, ...]:
 
 
 def code_checksum(modules: Iterable[str]) -> str:
-    """Of the core, of `modules`, and of what those import of the harness."""
+    """Of `modules`, and of what those import of the harness and of the core."""
     return _code_checksum(tuple(sorted(set(modules))))
 
 
 @cache
 def _code_checksum(modules: tuple[str, ...]) -> str:
-    core = sorted((_ROOT / "core").glob("*.py"))
-    followed = sorted(set(_followed(modules)))
-    return short(*(_plain(path).encode() for path in [*core, *map(_path, followed)]))
+    return short(*(_plain(_path(module)).encode() for module in sorted(_followed(modules))))
 
 
 def modules_of(factory: Callable[..., object]) -> list[str]:
@@ -89,27 +88,44 @@ def _is_module(part: object) -> bool:
     return isinstance(part, str) and part.startswith("eml.")
 
 
-def _followed(modules: Iterable[str]) -> Iterator[str]:
-    """The modules, and those of the harness that they import, and so on."""
+def _followed(modules: Iterable[str]) -> set[str]:
+    """The modules, and those of the harness and the core that they import, and so on."""
     waiting, seen = list(modules), set[str]()
     while waiting:
         module = waiting.pop()
         if module not in seen:
             seen.add(module)
-            yield module
-            if not _is_apart(module):
-                waiting += [name for name in _imports(module) if not _is_apart(name)]
+            only_core = _is_apart(module)
+            waiting += [name for name in _imports(module) if _in_core(name) or not (only_core or _is_apart(name))]
+    return seen
 
 
 def _is_apart(module: str) -> bool:
     return module in _APART or _has_registry(_tree(_path(module)))
 
 
+def _in_core(module: str) -> bool:
+    return module.split(".")[:2] == ["eml", "core"]
+
+
 def _imports(module: str) -> Iterator[str]:
     for node in ast.walk(_tree(_path(module))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("eml.evaluate"):
-            inside = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from [name for name in inside if _is_file(name)] or [node.module or ""]
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("eml.evaluate", "eml.core")):
+            yield from (_home(node.module or "", alias.name) for alias in node.names)
+
+
+def _home(package: str, name: str) -> str:
+    """The module that `from package import name` means: a part of the package, one it has the name from, or itself."""
+    if _is_file(f"{package}.{name}"):
+        return f"{package}.{name}"
+    for node in ast.walk(_tree(_path(package))):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and name in {alias.name for alias in node.names}
+            and _is_module(node.module)
+        ):
+            return str(node.module)
+    return package
 
 
 def _is_file(module: str) -> bool:

@@ -10,7 +10,9 @@ from eml.evaluate.errors import spell
 from eml.evaluate.keeping import sources
 from eml.evaluate.own import OwnFile
 
-PLAIN = '"""A module."""\nfrom eml.evaluate.inner import half\n\ndef f(x):\n    return x + 1\n'
+PLAIN = (
+    '"""A module."""\nfrom eml.core import rank\nfrom eml.evaluate.inner import half\n\ndef f(x):\n    return x + 1\n'
+)
 
 
 @pytest.fixture
@@ -21,6 +23,7 @@ def checksum(tmp_path, monkeypatch):
         (tmp_path / folder).mkdir()
 
     def count(text: str, inner: str = "half = 0.5\n", core: str = "rank = 64\n") -> str:
+        (tmp_path / "core" / "__init__.py").write_text("from eml.core.config import rank\n")
         (tmp_path / "core" / "config.py").write_text(core)
         (tmp_path / "evaluate" / "outer.py").write_text(text)
         (tmp_path / "evaluate" / "inner.py").write_text(inner)
@@ -32,7 +35,7 @@ def checksum(tmp_path, monkeypatch):
 
 
 def test_comments_docstrings_and_layout_do_not_count(checksum):
-    other = '"""Other."""\nfrom eml.evaluate.inner import half\n\n\n# why\ndef f(x):\n    "What."\n    return (x+1)\n'
+    other = PLAIN.replace("A module", "Other").replace("x + 1", "(x+1)").replace("def", "# why\n\n\ndef")
     assert checksum(other) == checksum(PLAIN)
 
 
@@ -44,6 +47,14 @@ def test_code_counts_and_so_does_what_it_imports(checksum):
         checksum(PLAIN, core="rank = 65\n"),
     }
     assert len(found) == 4
+
+
+def test_the_core_counts_for_those_who_compute_with_it(checksum):
+    rival = PLAIN.replace("from eml.core import rank\n", "")
+    assert checksum(rival) == checksum(rival, core="rank = 65\n")
+    ours = PLAIN.replace("def f", "REGISTRY = {}\ndef f")
+    assert checksum(ours) != checksum(ours, core="rank = 65\n")
+    assert checksum(ours) == checksum(ours, inner="half = 0.6\n")
 
 
 def test_a_new_method_in_a_registry_changes_no_other(checksum):

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from eml.core import stages
-from eml.core.arrays import Array, Index
+from eml.core import squashing, stages
+from eml.core.arrays import Array, Index, Mask
 from eml.core.completion import complete
 from eml.core.config import LearnerConfig
 from eml.core.features import FeatureChange, FeatureSpace
@@ -101,6 +101,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
     change = state.space.diff(space)
     if not change.is_evolution:
         return _rename(state, space, change)
+    _carry_attic(state)
     upcoming = _prepared(state, space, change)
     announced = upcoming.Ls is not None
     warm = bool(state.views) and bool(state.memory.observed[:, state.columns_of(change)].any())
@@ -278,21 +279,43 @@ def _forget_strangers(state: State, survived: Index, fewest: int) -> None:
 # -- after the switch ----------------------------------------------------------------------------------------------
 
 
+def outdated(state: State) -> Mask:
+    """The exemplars to replace first: stale ones, and in a full memory those without the new features."""
+    memory = state.memory
+    if state.stage != "inheriting" or len(memory) < memory.capacity:
+        return memory.stale
+    return memory.stale | ~memory.knowing(state.new_columns(), KNOWN_SHARE)
+
+
 def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None:
-    """The I-stage, as soon as labelled samples show the new features."""
+    """The I-stage, as soon as labelled samples show the new features; and again when there are more of them."""
+    squashing.extend(state)
     survived, columns = state.views[0], np.arange(len(state.space))
     X = state.memory.samples(np.arange(len(state.memory)), columns)
     observed = state.memory.observed[:, : len(columns)]
     exemplars = Exemplars(X, state.memory.y, observed, state.statistics.deviation())
-    weight, anchors = float(state.pooling.w[0]), config.batch // 2 + config.replay
+    weight, anchors = float(state.pooling.w.sum()), config.batch // 2 + config.replay
     inheritance = inherit(exemplars, survived, state.returned, weight, fitter, anchors, state.rng)
     if inheritance is None:
         return
     state.memory.X[:, : len(columns)] = inheritance.completed
-    state.attic = {name: inheritance.carry @ column for name, column in state.attic.items()}
-    state.returned = {}
-    state.views.append(View("joint", columns, inheritance.L))
+    tally = (state.views[1].hits, state.views[1].trials) if len(state.views) == 2 else (0.0, 0.0)
+    state.views = [survived, View("joint", columns, inheritance.L, *tally)]
     state.pooling = inheritance.pooling
+
+
+def _carry_attic(state: State) -> None:
+    """Move the columns of vanished features from the basis of L^s to the joint one: C with J = C L^s on survivors.
+
+    Done when the joint view stays or ends, since until then it may be begun anew from L^s.
+    """
+    if len(state.views) < 2:
+        return
+    survived, joint = state.views
+    carry = joint.L[:, survived.columns] @ np.linalg.pinv(survived.L)  # (k', k)
+    state.attic = {
+        name: carry @ column if len(column) == len(survived.L) else column for name, column in state.attic.items()
+    }
 
 
 def complete_memory(state: State) -> None:
@@ -310,7 +333,8 @@ def complete_memory(state: State) -> None:
 
 def settle(state: State, rank: int) -> None:
     """The joint metric is the metric now; one begun on too few samples to have all its rows is begun anew."""
-    joint = state.views[-1]
+    _carry_attic(state)
+    joint, state.returned = state.views[-1], {}
     state.views = [View("all", joint.columns, joint.L, joint.hits, joint.trials)]
     state.pooling = Pooling.start(float(state.pooling.w.sum()))
     if len(joint.L) < min(rank, len(state.space)):

@@ -44,6 +44,11 @@ class Fitter:
         losses = self._losses(candidates, X, y, held)
         return candidates[int(losses.mean(axis=1).argmin())]
 
+    def surely_better(self, L: Array, candidate: Array, X: Array, y: Index, held: Index) -> bool:
+        """Whether a candidate beats L on held-out samples by more than chance would let it."""
+        losses = self._losses([L, candidate], X, y, held)
+        return _sure(losses[0] - losses[1])
+
     def improve(self, L: Array, X: Array, y: Index, anchors: Index, held: Index) -> Array:
         """The best next L, or L itself."""
         candidates = stages.improve(L, X, y, anchors, self.steps, self.objective)
@@ -65,9 +70,8 @@ class Fitter:
             return L
         losses = self._losses([L, *sound], X, y, held)  # (candidates, held)
         gains = losses[0] - losses[1:]
-        chance = gains.std(axis=1) / np.sqrt(len(held))
         best = int(gains.mean(axis=1).argmax())
-        if not gains[best].mean() > SURE * chance[best]:
+        if not _sure(gains[best]):
             return L
         self.taken += 1
         return sound[best]
@@ -77,6 +81,10 @@ class Fitter:
         centred, classes = (X - X.mean(axis=0)).astype(np.float32), int(y.max()) + 1
         embedded = (Embedded.build(centred @ L.T.astype(np.float32), y, classes) for L in candidates)
         return np.stack([_losses(e.held_out_distances(held, self.neighbours), y[held]) for e in embedded])
+
+
+def _sure(gains: Array) -> bool:
+    return bool(gains.mean() > SURE * gains.std() / np.sqrt(len(gains)))
 
 
 def _losses(distances: Array, y: Index) -> Array:

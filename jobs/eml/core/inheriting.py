@@ -59,10 +59,9 @@ class Exemplars:
 
 @dataclass(frozen=True, slots=True)
 class Inheritance:
-    """What the I-stage leaves: the joint metric, how old embeddings turn into new ones, pooling, memory."""
+    """What the I-stage leaves: the joint metric, pooling, memory."""
 
     L: Array  # (k', d)
-    carry: Array  # (k', k) of L^z: the basis of columns that vanished earlier moves along
     pooling: Pooling
     completed: Array  # (n, d) the memory with estimates of the new features
 
@@ -102,7 +101,7 @@ def inherit(
     completed = X.copy()
     completed[:, new] = complete(known, X[:, new], needy, y, donors)
     Lz = _learn(stack.embed(completed), y, donors, fitter, anchors, rng)
-    return Inheritance(stack.fold(Lz), Lz[:, : len(stack.top)], pooling, completed)
+    return Inheritance(stack.fold(Lz), pooling, completed)
 
 
 def _folds(

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, inheriting, reaction, snapshot
+from eml.core import evolution, inheriting, reaction, snapshot, squashing
 from eml.core.arrays import TINY, Array, Index, Mask
 from eml.core.config import LearnerConfig
 from eml.core.errors import FeatureError
@@ -33,6 +33,7 @@ USUAL_RATE = 0.1  # how fast the typical distance follows
 SETTLED = 0.8  # share of exemplars with the new features at which the survivors' view retires
 RIPE = 16  # batches after which a step comes with every second one
 LEAST_POOL = 320  # exemplars to draw triplets from, for few classes
+FIRST_AGAIN = 64  # samples of a new space after which its joint view is begun anew, and at every doubling from there
 NEGLIGIBLE = 0.02  # weight below which a view retires
 
 
@@ -125,7 +126,7 @@ class EvolvingMetricLearner:
         state = self._state
         X, present = self._take_in(raw)
         self._test(X, present, y)
-        rows = state.memory.add(X, present, y, state.rng)
+        rows = state.memory.add(X, present, y, state.rng, evolution.outdated(state))
         state.learnt += len(y)
         state.since += len(y)
         state.revision += 1
@@ -134,7 +135,7 @@ class EvolvingMetricLearner:
             self._begin(fitter)
         else:
             if state.stage == "inheriting" and self.config.inherit:
-                self._inherit(fitter)
+                self._inherit(fitter, again=_doubled(state.since - len(y), state.since))
             self._adapt(X, y, rows, fitter)
         state.refused += fitter.refused
         state.taken += fitter.taken
@@ -177,8 +178,11 @@ class EvolvingMetricLearner:
         """Lay the first metric anew with every batch until there is enough to start learning it."""
         state = self._state
         columns = np.arange(len(state.space))
+        enough = state.learnt >= self.config.warm_up and len(state.classes) > 1
+        if enough and self.config.squash:
+            squashing.choose(state, fitter)
         state.views = [View("all", columns, evolution.first_metric(state, columns, fitter))]
-        if state.learnt >= self.config.warm_up and len(state.classes) > 1:
+        if enough:
             state.stage = "steady" if state.upcoming is None else "transforming"
 
     def _adapt(self, X: Array, y: Index, rows: Index, fitter: Fitter) -> None:
@@ -209,10 +213,13 @@ class EvolvingMetricLearner:
         state.rest = usual if stepped else min(max(2 * state.rest + 1, usual), longest)
         state.resting = state.rest
 
-    def _inherit(self, fitter: Fitter) -> None:
-        """Form the joint view once there are donors, keep its estimates fresh, retire the survivors' view."""
+    def _inherit(self, fitter: Fitter, *, again: bool) -> None:
+        """Form the joint view once there are donors, keep its estimates fresh, retire the survivors' view.
+
+        A view begun with a handful of donors is begun anew (`again`) as they become more.
+        """
         state = self._state
-        if len(state.views) == 1:
+        if len(state.views) == 1 or again:
             evolution.form_joint_view(state, fitter, self.config)
         else:
             evolution.complete_memory(state)
@@ -309,3 +316,8 @@ class EvolvingMetricLearner:
                 number[label] = len(classes)
                 classes.append(label)
         return np.array([number[label] for label in plain], dtype=np.intp)
+
+
+def _doubled(before: int, now: int) -> bool:
+    """Whether the samples of a space have just become FIRST_AGAIN, or twice, four times, ... as many."""
+    return now // FIRST_AGAIN > 0 and (now // FIRST_AGAIN).bit_length() > (before // FIRST_AGAIN).bit_length()

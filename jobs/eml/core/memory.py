@@ -45,18 +45,22 @@ class Memory:
         """Values (n, d) of some exemplars for the learner's arithmetic."""
         return np.asarray(self.X[np.ix_(rows, columns)], dtype=np.float64)
 
-    def add(self, X: Array, present: Mask, y: Index, rng: np.random.Generator) -> Index:
-        """Offer a batch; the memory row of each sample, -1 where it did not enter or was replaced again."""
+    def add(self, X: Array, present: Mask, y: Index, rng: np.random.Generator, outdated: Mask | None = None) -> Index:
+        """Offer a batch; the memory row of each sample, -1 where it did not enter or was replaced again.
+
+        A sample takes the place of an `outdated` exemplar (n,) of its class where there is one; by default a stale one.
+        """
+        outdated = self.stale if outdated is None else outdated
         classes = max(int(y.max(initial=-1)) + 1, len(self.seen))
         self.seen = np.concatenate([self.seen, np.zeros(classes - len(self.seen), dtype=np.int64)])
         quota = max(1, self.capacity // max(1, len(np.union1d(self.y, y))))
         members = [np.flatnonzero(self.y == c).tolist() for c in range(classes)]
-        stale = [[row for row in rows if self.stale[row]] for rows in members] if self.stale.any() else [[]] * classes
+        old = [[row for row in rows if outdated[row]] for rows in members] if outdated.any() else [[]] * classes
         writes: dict[int, tuple[int, int]] = {}  # memory row -> (sample, class)
         used = len(self)
         for sample, (c, chance) in enumerate(zip(y.tolist(), rng.random(len(y)).tolist(), strict=True)):
             self.seen[c] += 1
-            row = stale[c].pop() if stale[c] else self._place(members, used, c, chance, quota)
+            row = old[c].pop() if old[c] else self._place(members, used, c, chance, quota)
             if row >= 0:
                 writes[row] = (sample, c)
                 used = max(used, row + 1)

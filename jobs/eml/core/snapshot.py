@@ -32,7 +32,8 @@ from eml.core.statistics import Statistics
 from eml.core.views import Pooling, View
 
 MAGIC = b"EMLS"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)  # version 1 had no units
 HEAD = struct.Struct("<4sHI")  # magic, version, CRC-32
 LENGTH = struct.Struct("<I")
 COUNTERS = ("usual", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
@@ -133,9 +134,9 @@ def _checked(data: bytes) -> memoryview:
             f"these {len(data)} bytes are no snapshot of a learner (they must start with {MAGIC!r})"
         )
     _, version, checksum = HEAD.unpack_from(data)
-    if version != VERSION:
+    if version not in READABLE:
         raise SnapshotVersionError(
-            f"the snapshot has version {version}, this release reads version {VERSION}:"
+            f"the snapshot has version {version}, this release reads versions {READABLE[0]} to {READABLE[-1]}:"
             " use the release that wrote it, or a newer one"
         )
     body = memoryview(data)[HEAD.size :]
@@ -186,7 +187,8 @@ def _state(header: Json, arrays: dict[str, NDArray[Any]]) -> tuple[State, Learne
 
 
 def _statistics(owner: str, arrays: dict[str, NDArray[Any]]) -> Statistics:
-    return Statistics(*(arrays[f"{owner}.{field.name}"] for field in fields(Statistics)))
+    linear = np.zeros_like(arrays[f"{owner}.origin"])  # as all features were in version 1
+    return Statistics(*(arrays.get(f"{owner}.{field.name}", linear) for field in fields(Statistics)))
 
 
 def _space(space: FeatureSpace) -> Json:

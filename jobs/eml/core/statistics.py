@@ -2,7 +2,8 @@
 
 Every value passes here first, before memory and metric: what is not finite is missing, what is
 absurdly large is cut, and each feature is moved by its origin so that a counter at 1e9 or a
-time in milliseconds keeps its small differences in single precision.
+time in milliseconds keeps its small differences in single precision. A feature with a unit is squashed:
+linear around its origin, logarithmic far from it, as energies and concentrations want to be compared.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from eml.core.arrays import Array, Mask
+from eml.core.arrays import Array, Index, Mask
 
 CLIP = 30.0  # a value beyond this many times a feature's usual size is cut to it
 LARGEST = 1e15  # squares of larger ones overflow single precision; the limit while no usual size is known
@@ -29,15 +30,16 @@ class Statistics:
     spread: Array  # (d,) sum of squared deviations from the mean
     largest: Array  # (d,) what has passed so far: a flag that is seldom set is no glitch
     first: Array  # (d,) median distance of the first batch from its origin: a usual size that no glitch moves
+    unit: Array  # (d,) distance from the origin at which squashing sets in; 0: it does not
 
     @classmethod
     def empty(cls, d: int) -> Self:
         """Nothing seen yet."""
-        return cls(*(np.zeros(d) for _ in range(6)))
+        return cls(*(np.zeros(d) for _ in range(7)))
 
     def fields(self) -> tuple[Array, ...]:
         """All of them, in the order of the constructor."""
-        return self.origin, self.count, self.mean, self.spread, self.largest, self.first
+        return self.origin, self.count, self.mean, self.spread, self.largest, self.first, self.unit
 
     def select(self, columns: list[int | None]) -> Self:
         """The statistics of the next space: a column of this one each, or None for a new feature."""
@@ -67,7 +69,7 @@ class Statistics:
     def clean(self, X: Array) -> tuple[Array, Mask, int]:
         """Values from the origin with the mean where one is missing, the mask of what was there, the number cut."""
         present = np.isfinite(X)
-        X = np.where(present, np.clip(X, -FURTHEST, FURTHEST) - self.origin, self.mean)
+        X = np.where(present, squash(np.clip(X, -FURTHEST, FURTHEST) - self.origin, self.unit), self.mean)
         limit = np.where(self.count >= KNOWN_AFTER, np.maximum(CLIP * self._usual(), self.largest), CLIP * self.first)
         limit = np.where(limit > 0.0, np.minimum(limit, LARGEST), LARGEST)
         cut = int((np.abs(X) > limit).sum())
@@ -85,9 +87,27 @@ class Statistics:
         self.count = self.count + n
         self.largest = np.maximum(self.largest, np.where(present, np.abs(X), 0.0).max(axis=0, initial=0.0))
 
+    def restate(self, X: Array, present: Mask, columns: Index, unit: Array) -> None:
+        """Give `columns` a unit; X (n, columns) are squashed values that stand for all there were."""
+        n = np.maximum(present.sum(axis=0), 1)
+        self.unit[columns] = unit
+        self.mean[columns] = np.where(present, X, 0.0).sum(axis=0) / n
+        variance = (np.where(present, X - self.mean[columns], 0.0) ** 2).sum(axis=0) / n
+        self.spread[columns] = variance * self.count[columns]
+        self.largest[columns] = np.where(present, np.abs(X), 0.0).max(axis=0, initial=0.0)
+
     def deviation(self) -> Array:
         """Standard deviation (d,); 0 for a feature that has not varied."""
         return np.asarray(np.sqrt(self.spread / np.maximum(self.count, 1.0)))
 
     def _usual(self) -> Array:
         return np.asarray(np.sqrt(self.spread / np.maximum(self.count, 1.0) + self.mean**2))
+
+
+def squash(X: Array, unit: Array) -> Array:
+    """X (n, d) in units (d,), logarithmic beyond them; the columns with a unit of 0 as they are."""
+    if not unit.any():
+        return X
+    with np.errstate(over="ignore"):
+        ratio = np.clip(X / np.where(unit > 0.0, unit, 1.0), -FURTHEST, FURTHEST)
+    return np.where(unit > 0.0, np.arcsinh(ratio), X)

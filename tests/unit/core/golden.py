@@ -41,7 +41,7 @@ def learner() -> EvolvingMetricLearner:
         if seed > 1:
             aliases = {"f8": ("f8_raw",)} if seed == 3 else {}
             made.evolve(space(*columns, aliases=aliases))
-        X, y = WORLD.draw(48 if seed == 1 else 24, seed, columns)
+        X, y = WORLD.draw(48 // seed, seed, columns)
         X[5, 1] = np.nan
         X[30 % len(X), 0] = 1e9
         made.learn(X, [CLASSES[c] for c in y])

@@ -429,8 +429,8 @@ def test_what_is_kept_of_vanished_features_follows_the_metric_into_its_new_basis
     learner.learn(*WORLD.draw(32, 5, B))
     after = learner._state.views[-1].L
     assert len(after) > len(before)  # the survivors' rows and one for each new feature
-    assert {len(column) for column in learner._state.attic.values()} == {len(after)}
     report = learner.evolve(space(*A))
+    assert {len(column) for column in learner._state.attic.values()} == {len(after)}
     assert report.returned == ("f0", "f1", "f2", "f3")
     assert accuracy(learner, *WORLD.draw(300, 9, A)) > 0.85
 
@@ -451,6 +451,38 @@ def test_what_returns_is_told_apart_from_what_is_new():
     report = learner.evolve(FeatureSpace(("f4", "f5", "f6", "f0", "fresh")))
     assert report.change.augmented == ("f0", "fresh")
     assert report.returned == ("f0",)
+
+
+# -- while labels of the new features come -------------------------------------------------------------------------
+
+
+def test_a_full_memory_gives_up_exemplars_without_the_new_features_first():
+    config = replace(SMALL, memory_size=96)
+    learner = taught(WORLD, A, 192, config)
+    memory, new = learner._state.memory, slice(4, 8)
+    assert len(memory) == memory.capacity
+    learner.evolve(space(*B))
+    for batch in range(3):
+        before = int(memory.observed[:, new].all(axis=1).sum())
+        learner.learn(*WORLD.draw(16, 70 + batch, B))
+        if learner.stage != "inheriting":
+            break
+        assert int(memory.observed[:, new].all(axis=1).sum()) == before + 16  # not one of them pushed another out
+    assert before >= 16
+
+
+def test_the_joint_view_is_begun_anew_when_its_samples_double():
+    learner = taught(WORLD, A, 480, replace(SMALL, memory_size=1024, longest_rest=100))
+    learner.evolve(space(*B))
+    begun = []
+    for batch in range(16):
+        learner._state.resting = 2  # no step of the metric: what changes is the view that is begun anew
+        before = learner._state.views[-1].L
+        learner.learn(*WORLD.draw(16, 70 + batch, B))
+        after = learner._state.views[-1].L
+        if before.shape != after.shape or not np.array_equal(before, after):
+            begun.append(learner.age)
+    assert begun == [16, 64, 128, 256]
 
 
 # -- without end ---------------------------------------------------------------------------------------------------

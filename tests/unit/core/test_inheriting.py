@@ -94,7 +94,6 @@ def test_the_joint_metric_uses_the_new_features_and_the_better_view_gets_the_wei
     right = np.linalg.norm(Z - centres[0], axis=1) > np.linalg.norm(Z - centres[1], axis=1)
     assert np.mean(right == y) > 0.95
     assert inheritance.pooling.shares[1] > least  # donors are asked with their own values
-    assert inheritance.carry.shape == (len(inheritance.L), 2)
 
 
 def test_observed_values_stay_and_missing_ones_are_estimated():

@@ -232,7 +232,7 @@ def test_the_head_is_as_documented_and_the_header_is_plain_json():
 def test_an_unknown_version_is_named_beside_the_known_one():
     data = bytearray(steady().snapshot())
     struct.pack_into("<H", data, 4, VERSION + 41)
-    with pytest.raises(SnapshotVersionError, match=rf"version {VERSION + 41}.*version {VERSION}"):
+    with pytest.raises(SnapshotVersionError, match=rf"version {VERSION + 41}.*versions 1 to {VERSION}"):
         EvolvingMetricLearner.restore(bytes(data))
 
 

@@ -1,0 +1,60 @@
+"""Whether features are compared by their values or by squashed ones: held-out samples say, once there are enough.
+
+Called by the learner when its first stage ends, and by the I-stage for features that come later; changes memory and
+statistics. Energies, concentrations and counts spread over decades: squared distances then see only the
+largest samples, where a tree, which asks for order alone, sees all of them. Pixels and angles want to stay as they are.
+"""
+
+import numpy as np
+
+from eml.core.arrays import Array, Index, Mask
+from eml.core.fitting import Fitter
+from eml.core.state import State
+from eml.core.statistics import squash
+
+FEWEST = 8  # values of a feature that tell its unit
+
+
+def choose(state: State, fitter: Fitter) -> None:
+    """Squash all features if neighbours then surely predict each other better."""
+    if state.statistics.unit.any():
+        return
+    columns = np.arange(len(state.space))
+    X, observed = _values(state, columns)
+    unit = _units(X, observed)
+    squashed = squash(X, unit)
+    spaces = [X, squashed]
+    metrics = [fitter.first(each, state.memory.y, each.std(axis=0)) for each in spaces]
+    linear, bent = np.hstack([metrics[0], 0.0 * metrics[0]]), np.hstack([0.0 * metrics[1], metrics[1]])
+    if fitter.surely_better(linear, bent, np.hstack(spaces), state.memory.y, np.arange(len(X))):
+        _apply(state, columns, unit, squashed, observed)
+
+
+def extend(state: State) -> None:
+    """Squash the new features as well, where the survivors are."""
+    if not state.statistics.unit.any():
+        return
+    new = state.new_columns()
+    columns = new[(state.statistics.unit[new] == 0.0) & (state.memory.observed[:, new].sum(axis=0) >= FEWEST)]
+    X, observed = _values(state, columns)
+    unit = _units(X, observed)
+    _apply(state, columns, unit, squash(X, unit), observed)
+
+
+def _values(state: State, columns: Index) -> tuple[Array, Mask]:
+    memory = state.memory
+    return memory.samples(np.arange(len(memory)), columns), memory.observed[:, columns]
+
+
+def _units(X: Array, observed: Mask) -> Array:
+    """How far (d,) observed values typically are from their origin; 0 for a feature that never left it."""
+    count = observed.sum(axis=0)
+    distances = np.sort(np.where(observed, np.abs(X), np.inf), axis=0)
+    median = distances[np.maximum(count - 1, 0) // 2, np.arange(X.shape[1])]
+    rare = np.sqrt((np.where(observed, X, 0.0) ** 2).sum(axis=0) / np.maximum(count, 1))  # a flag that is seldom set
+    return np.where(count == 0, 0.0, np.where(median > 0.0, median, rare))
+
+
+def _apply(state: State, columns: Index, unit: Array, squashed: Array, observed: Mask) -> None:
+    state.memory.X[:, columns] = squashed
+    state.statistics.restate(squashed, observed, columns, unit)

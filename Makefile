@@ -69,7 +69,8 @@ lock: .venv/.ready ## Pin requirements/*.txt anew from pyproject.toml (LOCK_FLAG
 	$(COMPILE) pyproject.toml --extra evaluate --extra local --extra dev \
 		--constraints requirements/job.constraints.txt --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml --extra job --constraints requirements/dev.txt --output-file requirements/job.txt
-	$(COMPILE) pyproject.toml --extra peers --extra test --output-file requirements/peers.txt
+	$(COMPILE) pyproject.toml --extra peers --extra test \
+		--overrides requirements/peers.overrides.txt --output-file requirements/peers.txt
 
 .PHONY: clean
 clean: ## Remove the environments, caches and build output
@@ -77,14 +78,14 @@ clean: ## Remove the environments, caches and build output
 	rm -rf build dist jobs/eml.egg-info
 	find jobs tests -name __pycache__ -prune -exec rm -rf {} +
 
-# $(call packages,FOLDER,REQUIREMENTS): a new environment with exactly these packages.
+# $(call packages,FOLDER,REQUIREMENTS,FLAGS): a new environment with exactly these packages.
 define packages
 	@$(or $(PYTHON),false) -c '$(IS_311)' 2>/dev/null || { \
 		echo "EML needs Python 3.11 with its venv module (Debian: apt install python3.11 python3.11-venv)," \
 			"or name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "Building $1 from $2 (a minute or two) ..."
 	@$(PYTHON) -m venv --clear $1
-	@$1/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $2
+	@$1/bin/pip install --quiet --disable-pip-version-check --require-hashes $3 -r $2
 	@touch $@
 endef
 
@@ -97,8 +98,9 @@ endef
 .venv/.packages: requirements/dev.txt
 	$(call packages,.venv,$<)
 
+# The list is complete; what it leaves out (requirements/peers.overrides.txt) must not be asked for again.
 .venv-peers/.packages: requirements/peers.txt
-	$(call packages,.venv-peers,$<)
+	$(call packages,.venv-peers,$<,--no-deps)
 
 .venv/.ready: .venv/.packages pyproject.toml
 	$(project)

@@ -11,8 +11,13 @@ RIVALS = ("opid", "opide", "pegasos", "opml", "firf", "opmv", "tca", "bdml", "cd
 METHODS = ("eml", *ABLATIONS, *CONTROLS, *RIVALS)
 DEFAULT_METHODS = ("eml", *CONTROLS)
 
-PEERS = ("river-lr", "river-knn")  # run in the peers' environment
-STREAM_METHODS = ("eml", "eml-announced", "restart", "drop-only", *PEERS)
+_RIVERS = ("river-lr", "river-lr-restart", "river-knn", "river-arf")
+QUICK_PEERS = (*_RIVERS, "openmoa-ftrl", "openmoa-fesl", "haphazard-olvf")
+SLOW_PEERS = ("openmoa-ovfm", "metric-learn-nca")  # more than three times as long as river-knn on Gas
+PEERS = (*QUICK_PEERS, *SLOW_PEERS)  # run in the peers' environment
+_OURS = ("eml", "eml-announced", "restart", "drop-only")
+STREAM_METHODS = (*_OURS, *PEERS)
+DEFAULT_STREAM_METHODS = (*_OURS, *QUICK_PEERS)
 STREAM_MEMORY = 1024  # the job's default: in a stream the learner is driven as the job drives it
 STREAM_RUNS = 5
 

@@ -13,8 +13,9 @@ from eml.evaluate.catalogue import (
     DEFAULT_MEMORY,
     DEFAULT_METHODS,
     DEFAULT_RUNS,
+    DEFAULT_STREAM_METHODS,
     METHODS,
-    PEERS,
+    SLOW_PEERS,
     STREAM_MEMORY,
     STREAM_METHODS,
     STREAM_RUNS,
@@ -102,10 +103,10 @@ def _add_stream_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--methods",
         type=options.names,
-        default=list(STREAM_METHODS),
+        default=list(DEFAULT_STREAM_METHODS),
         metavar="A,B,..",
-        help=f"of {', '.join(STREAM_METHODS)} (default: all); {', '.join(PEERS)} need the peers' environment: "
-        "make .venv-peers/.ready, or EML_PEERS_PYTHON",
+        help=f"of {', '.join(STREAM_METHODS)}, or all (default: all but the slow ones, {', '.join(SLOW_PEERS)}); those "
+        "of other libraries need the peers' environment: make .venv-peers/.ready, or EML_PEERS_PYTHON",
     )
     options.add_runs(parser, STREAM_MEMORY, STREAM_RUNS)
     parser.set_defaults(run=run)

@@ -25,7 +25,22 @@ _HERE = "eml.evaluate.prequential"
 FACTORIES: Mapping[str, tuple[str, str]] = MappingProxyType(  # name -> module and function
     {
         "river-lr": (f"{_HERE}.river_models", "logistic_regression"),
+        "river-lr-restart": (f"{_HERE}.river_models", "restarted_regression"),
         "river-knn": (f"{_HERE}.river_models", "nearest_neighbours"),
+        "river-arf": (f"{_HERE}.river_models", "adaptive_forest"),
+        "openmoa-ftrl": (f"{_HERE}.openmoa_models", "ftrl"),
+        "openmoa-fesl": (f"{_HERE}.openmoa_models", "fesl"),
+        "openmoa-ovfm": (f"{_HERE}.openmoa_models", "ovfm"),
+        "haphazard-olvf": (f"{_HERE}.haphazard_models", "olvf"),
+        "metric-learn-nca": (f"{_HERE}.metric_learn_models", "nca"),
+    }
+)
+PACKAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(  # module -> what its figures depend on there
+    {
+        f"{_HERE}.river_models": ("numpy", "river"),
+        f"{_HERE}.openmoa_models": ("numpy", "scipy", "openmoa"),
+        f"{_HERE}.haphazard_models": ("numpy", "haphazard"),
+        f"{_HERE}.metric_learn_models": ("numpy", "scipy", "scikit-learn", "metric-learn"),
     }
 )
 LOOK_AGAIN_S = 1.0  # how soon a peer notices that nobody waits for it
@@ -35,6 +50,11 @@ def factory(name: str) -> Factory:
     """Return what makes the peer `name`."""
     module, function = FACTORIES[name]
     return cast("Factory", getattr(importlib.import_module(module), function))
+
+
+def packages(name: str) -> tuple[str, ...]:
+    """Return the packages that the figures of the peer `name` depend on."""
+    return PACKAGES[FACTORIES[name][0]]
 
 
 def main(arguments: Sequence[str]) -> None:

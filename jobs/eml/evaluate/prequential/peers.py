@@ -11,15 +11,16 @@ from functools import cache
 from pathlib import Path
 
 from eml.evaluate.errors import EvaluationError
-from eml.evaluate.prequential import parcel
+from eml.evaluate.prequential import parcel, peer
 from eml.evaluate.prequential.course import Codes, Course
 
 VARIABLE = "EML_PEERS_PYTHON"
 DEFAULT_PYTHON = Path(".venv-peers/bin/python")
 LAST_WORDS = 2000  # characters of a failed peer's messages that are shown
 _VERSIONS = """
+import sys
 from importlib import metadata
-for name in ("numpy", "river"):
+for name in sys.argv[1:]:
     print(name, metadata.version(name))
 """
 
@@ -37,10 +38,15 @@ def python() -> Path:
     return path.absolute()  # not resolved: an environment's Python is a link, and found by its place
 
 
+def installed(name: str) -> tuple[str, ...]:
+    """The packages that the figures of the peer `name` depend on, and their versions there."""
+    return _versions(peer.packages(name))
+
+
 @cache
-def installed() -> tuple[str, ...]:
-    """The peers' packages that figures depend on, and their versions there."""
-    done = subprocess.run([str(python()), "-c", _VERSIONS], capture_output=True, text=True, check=False)  # noqa: S603
+def _versions(packages: tuple[str, ...]) -> tuple[str, ...]:
+    command = [str(python()), "-c", _VERSIONS, *packages]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (our own script)
     if done.returncode:
         raise EvaluationError(f"the peers' environment does not answer:\n{done.stderr[-LAST_WORDS:]}")
     return tuple(done.stdout.splitlines())

@@ -1,12 +1,12 @@
-"""River's classifiers in the stream: plain dictionaries, features absent where they are, no restart at a switch.
+"""River's classifiers in the stream: plain dictionaries, features absent where they are; one restarts at a switch.
 
 Made by `peer`, in the peers' environment: the only module of the harness that imports River.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from river import linear_model, multiclass, neighbors, preprocessing
+from river import forest, linear_model, multiclass, neighbors, preprocessing
 
 from eml.core import FeatureSpace
 from eml.evaluate.datasets import Floats
@@ -40,11 +40,29 @@ class RiverMethod:
         return [dict(zip(self._names, row, strict=True)) for row in rows.tolist()]
 
 
+class Restarted(RiverMethod):
+    """A River classifier begun anew at each switch."""
+
+    def __init__(self, space: FeatureSpace, make: Callable[[], Any]) -> None:
+        super().__init__(space, make())
+        self._make = make
+
+    def evolve(self, space: FeatureSpace) -> None:
+        """Forget everything."""
+        super().evolve(space)
+        self._model = self._make()
+
+
 def logistic_regression(space: FeatureSpace, seed: int, memory: int) -> RiverMethod:
     """One logistic regression per class, by stochastic gradient descent; nothing in it is random or bounded."""
     del seed, memory
-    model = multiclass.OneVsRestClassifier(linear_model.LogisticRegression())
-    return RiverMethod(space, preprocessing.StandardScaler() | model)
+    return RiverMethod(space, _regression())
+
+
+def restarted_regression(space: FeatureSpace, seed: int, memory: int) -> RiverMethod:
+    """The same, with nothing kept at a switch: what its weights are worth there."""
+    del seed, memory
+    return Restarted(space, _regression)
 
 
 def nearest_neighbours(space: FeatureSpace, seed: int, memory: int) -> RiverMethod:
@@ -55,3 +73,14 @@ def nearest_neighbours(space: FeatureSpace, seed: int, memory: int) -> RiverMeth
     del seed
     model = neighbors.KNNClassifier(engine=neighbors.LazySearch(window_size=memory))
     return RiverMethod(space, preprocessing.StandardScaler() | model)
+
+
+def adaptive_forest(space: FeatureSpace, seed: int, memory: int) -> RiverMethod:
+    """River's adaptive random forest as it comes; trees need no scaling, and grow without a bound."""
+    del memory
+    return RiverMethod(space, forest.ARFClassifier(seed=seed))
+
+
+def _regression() -> Any:  # noqa: ANN401 (mypy does not read River)
+    model = multiclass.OneVsRestClassifier(linear_model.LogisticRegression())
+    return preprocessing.StandardScaler() | model

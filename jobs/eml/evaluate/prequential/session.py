@@ -59,7 +59,7 @@ def made_of(trial: StreamTrial) -> dict[str, str]:
     """What a trial's figures depend on beside its own fields."""
     data = sources.data_checksum(trial.source)
     if trial.method not in REGISTRY:
-        return sources.made_of(code_of(trial.method), {"memory": trial.memory}, data, peers.installed())
+        return sources.made_of(code_of(trial.method), {"memory": trial.memory}, data, peers.installed(trial.method))
     settings = asdict(replace(LearnerConfig(), memory_size=trial.memory))
     return sources.made_of(code_of(trial.method), settings, data, sources.installed())
 

@@ -37,7 +37,11 @@ class Stack:
 
     def embed(self, X: Array) -> Array:
         """Z (n, k + d_n)."""
-        return np.hstack([X @ self.top.T, X[:, self.loose] * self.factor])
+        return self.beside(X @ self.top.T, X)
+
+    def beside(self, known: Array, X: Array) -> Array:
+        """Z where its first part is there already."""
+        return np.hstack([known, X[:, self.loose] * self.factor])
 
     def fold(self, Lz: Array) -> Array:
         """One metric over the space from L^z over the stack."""
@@ -92,8 +96,9 @@ def inherit(
     folds = _folds(known, X, new, y, needy, donors, rng)
     truth = np.concatenate([y[test] for test, _ in folds])
     stacks = _stacks(survived, returned, new, known, X[donors], exemplars.deviation)
-    scored = [(stack, _scores(stack, folds, y, fitter.neighbours)) for stack in stacks]
-    stack, joint = min(scored, key=lambda candidate: log_losses(weight * candidate[1], truth).mean())
+    scores = _scores(stacks, folds, y, fitter.neighbours)
+    losses = [float(log_losses(weight * score, truth).mean()) for score in scores]
+    stack, joint = stacks[int(np.argmin(losses))], scores[int(np.argmin(losses))]
     alone = np.concatenate([_held_out(known, test, y, fitter.neighbours) for test, _ in folds])
     pooling = Pooling.start(weight / 2, weight / 2)
     pooling.update([alone, joint], truth, steps=POOLING_STEPS)
@@ -153,8 +158,19 @@ def _typical(Z: Array) -> float:
     return float(np.sqrt((variance**2).sum() / total)) if total > 0.0 else 0.0
 
 
-def _scores(stack: Stack, folds: list[tuple[Index, Array]], y: Index, neighbours: int) -> Array:
-    return np.concatenate([_held_out(stack.embed(filled), test, y, neighbours) for test, filled in folds])
+def _scores(stacks: list[Stack], folds: list[tuple[Index, Array]], y: Index, neighbours: int) -> list[Array]:
+    """Scores of the held-out donors under each stack; those with the same top share what it embeds."""
+    tops = {id(stack.top): stack.top for stack in stacks}
+    known = {top: [filled @ L.T for _, filled in folds] for top, L in tops.items()}
+    return [
+        np.concatenate(
+            [
+                _held_out(stack.beside(Z, filled), test, y, neighbours)
+                for Z, (test, filled) in zip(known[id(stack.top)], folds, strict=True)
+            ]
+        )
+        for stack in stacks
+    ]
 
 
 def _held_out(Z: Array, test: Index, y: Index, neighbours: int) -> Array:

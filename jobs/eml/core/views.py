@@ -42,7 +42,9 @@ class View:
     def refresh(self, memory: Memory, classes: int, centre: Array) -> None:
         """Embed the memory anew after it, or the metric, changed."""
         self.centre = centre[self.columns]
-        Z = (memory.X[:, self.columns] - self.centre.astype(np.float32)) @ self.L.T.astype(np.float32)
+        whole = len(self.columns) == memory.X.shape[1]  # then they are all of them, in order: no copy
+        X = memory.X if whole else memory.X[:, self.columns]
+        Z = (X - self.centre.astype(np.float32)) @ self.L.T.astype(np.float32)
         self.embedded = Embedded.build(np.clip(Z, -FARTHEST, FARTHEST, out=Z), memory.y, classes)
 
     def embed(self, X: Array) -> Array32:

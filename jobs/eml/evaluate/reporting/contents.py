@@ -9,9 +9,9 @@ from eml import __version__
 from eml.evaluate.catalogue import DATASETS
 from eml.evaluate.keeping.store import Reading
 from eml.evaluate.paper import MAIN_TABLE, cells
-from eml.evaluate.reporting import freshness, pictures, sections
+from eml.evaluate.reporting import compare, freshness, pictures, sections
 from eml.evaluate.reporting.document import Block, Bullets, Gallery, Heading, Paragraph
-from eml.evaluate.reporting.gather import Table, tables
+from eml.evaluate.reporting.gather import OURS, Table, tables
 
 # Facts about the data at hand; see `eml evaluate data` for each set.
 ABSENT = (
@@ -26,7 +26,7 @@ def document(reading: Reading) -> list[Block]:
     """All blocks of the report."""
     found = tables(reading.lines)
     blocks: list[Block] = [Heading(1, "EML: measured"), Paragraph(_opening(reading))]
-    blocks += [Heading(2, "In short"), Bullets(tuple(_short(table) for table in found))] if found else []
+    blocks += [Heading(2, "In short"), Bullets((_overall(found), *map(_short, found)))] if found else []
     for table in found:
         blocks += [*sections.section(table), *pictures.galleries(table)]
     blocks += _looks_inside(reading)
@@ -42,6 +42,12 @@ def _opening(reading: Reading) -> str:
         f"{counts}, read by eml {__version__}. Every figure below is computed from them; the paper's own are named so. "
         "All methods of a row were dealt the same batches, or the same stream, seed by seed."
     )
+
+
+def _overall(found: Sequence[Table]) -> str:
+    places = [compare.first_places(table) for table in found]
+    first, of = (sum(counts) for counts in zip(*places, strict=True))
+    return f"All tables together: {OURS} is first in {first} of {of} rows" + (f" ({first / of:.0%})." if of else ".")
 
 
 def _short(table: Table) -> str:

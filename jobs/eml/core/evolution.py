@@ -28,6 +28,7 @@ from eml.core.views import FIRST_WEIGHT, Pooling, View
 
 SAMPLES = 512  # exemplars that a first metric or a distillation looks at
 FEWEST_TRUSTED = 64  # exemplars that are enough to learn from without estimated ones
+REAL_SHARE = 0.9  # of the survivors that an exemplar must have had itself to judge a metric
 KNOWN_SHARE = 0.5  # an exemplar with less of the survivors observed is forgotten, if its class has others
 
 
@@ -146,13 +147,25 @@ def _prepared(state: State, space: FeatureSpace, change: FeatureChange) -> Upcom
 
 def _survivors_alone(state: State, survived: Index, Ls: Array, config: LearnerConfig, fitter: Fitter) -> None:
     """One view, of the survivors, until labels show the new features."""
-    if not config.transform or not np.linalg.norm(Ls) > 0.0:
-        Ls = first_metric(state, survived, fitter)
+    fresh = first_metric(state, survived, fitter)
+    if not config.transform or not np.linalg.norm(Ls) > 0.0 or _outdoes(state, survived, Ls, fresh, fitter):
+        Ls = fresh
         state.attic = {name: np.zeros(len(Ls)) for name in state.attic}  # their columns were of another basis
         state.returned = {}
     state.views = [View("survived", survived, Ls)]
     state.pooling = Pooling.start(float(state.pooling.w.sum()))
     state.stage = "inheriting" if len(survived) < len(state.space) else "steady"
+
+
+def _outdoes(state: State, survived: Index, Ls: Array, fresh: Array, fitter: Fitter) -> bool:
+    """Whether a fresh metric is surely better: what came through several evolutions may have lost its way."""
+    memory = state.memory
+    real = np.flatnonzero(memory.knowing(survived, REAL_SHARE))
+    rows = memory.sample(SAMPLES, state.rng, real)
+    if len(rows) < FEWEST_TRUSTED or len(np.unique(memory.y[rows])) < 2:
+        return False
+    X = memory.samples(rows, survived)
+    return fitter.surely_better(Ls, fresh, X, memory.y[rows], np.arange(len(rows)))
 
 
 def _finish_transform(

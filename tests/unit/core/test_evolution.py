@@ -453,6 +453,24 @@ def test_what_returns_is_told_apart_from_what_is_new():
     assert report.returned == ("f0",)
 
 
+def misled(learner: EvolvingMetricLearner) -> None:
+    """Turn the metric to what tells nothing."""
+    view = learner._state.views[-1]
+    view.L = np.random.default_rng(0).normal(size=view.L.shape) * np.where(np.arange(view.L.shape[1]) < 6, 1e-3, 1.0)
+
+
+def test_a_metric_that_has_lost_its_way_is_not_inherited():
+    world = World(features=16, classes=3, gap=1.5, noise=8)
+    columns = (*range(6), *range(8, 14))
+    config = replace(SMALL, transform=True, catch_up=1, memory_size=512)
+    lost, sound = taught(world, columns, 320, config), taught(world, columns, 320, config)
+    misled(lost)
+    for learner in (lost, sound):
+        learner.evolve(space(*columns[1:], 7))
+    unseen, truth = world.draw(300, 9, (*columns[1:], 7))
+    assert accuracy(lost, unseen, truth) > accuracy(sound, unseen, truth) - 0.05
+
+
 # -- while labels of the new features come -------------------------------------------------------------------------
 
 

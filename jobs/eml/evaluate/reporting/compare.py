@@ -76,10 +76,13 @@ def records(table: Table) -> list[Record]:
 
 
 def first_places(table: Table) -> tuple[int, int]:
-    """In how many rows ours is first, alone or level, and of how many: those with ours and someone else's."""
-    contested = [row for row in table.rows if OURS in row.entries and _others(row)]
-    first = [_shown(row, OURS) >= max(_shown(row, other) for other in _others(row)) for row in contested]
-    return sum(first), len(first)
+    """In how many rows ours is first, alone or level, and of how many: those with ours and someone else's.
+
+    Each of the others is met over the seeds both have: luck with seeds is no lead.
+    """
+    leads = [[_lead(row, other) for other in _others(row)] for row in table.rows if OURS in row.entries]
+    contested = [[lead for lead in row if lead is not None] for row in leads]
+    return sum(min(row) >= 0.0 for row in contested if row), sum(map(bool, contested))
 
 
 def best_of(row: Row) -> set[str]:
@@ -130,8 +133,18 @@ def _contest(row: Row, method: str) -> Contest | None:
     p = paired_p([ours[seed] for seed in common], [theirs[seed] for seed in common])
     if p is None:
         return None
+    lead = _lead(row, method)
+    return None if lead is None else Contest(row, method, lead, len(common), p)
+
+
+def _lead(row: Row, method: str) -> float | None:
+    """Ours minus theirs over the seeds both have, as printed; None where there are none."""
+    ours, theirs = row.entries[OURS].values, row.entries[method].values
+    common = [seed for seed in ours if seed in theirs]
+    if not common:
+        return None
     lead = statistics.fmean(ours[s] for s in common) - statistics.fmean(theirs[s] for s in common)
-    return Contest(row, method, round(lead, 2) + 0.0, len(common), p)
+    return round(lead, 2) + 0.0
 
 
 def _others(row: Row) -> list[str]:

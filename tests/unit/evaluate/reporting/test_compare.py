@@ -69,6 +69,15 @@ def test_variants_of_ours_take_no_place(draw):
     assert compare.best_of(table.rows[0]) == {"eml-woT"}
 
 
+def test_a_place_is_won_over_the_seeds_both_have():
+    figures = {("eml", 0): 90.0, ("eml", 1): 99.0, ("memory", 0): 91.0}  # ours has more on average
+    lines = [
+        kept("one-shot", "Gas", method, seed, {"accuracy": accuracy, "seconds": 1.0}, batch=120)
+        for (method, seed), accuracy in figures.items()
+    ]
+    assert compare.first_places(tables(lines)[0]) == (0, 1)
+
+
 def test_a_row_without_a_rival_is_not_won(draw):
     assert compare.first_places(tables(draw({"eml": 80.0, "eml-woT": 70.0}))[0]) == (0, 0)
 

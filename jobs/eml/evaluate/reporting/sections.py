@@ -31,9 +31,12 @@ _LEGEND = (
 
 
 def title(table: Table) -> str:
-    """The table's name; a stream has one per figure."""
-    what = f": {_FIGURES[table.figure]}" if table.scenario == "stream" else ""
-    return _TITLES[table.scenario] + what
+    """The table's name; a stream has one per plan and figure."""
+    if table.scenario != "stream":
+        return _TITLES[table.scenario]
+    switches, total = table.parameters["switches"], table.parameters["total"]
+    plan = f"{switches} switch{'es' if switches > 1 else ''}, {'all' if total is None else total} records"
+    return f"{_TITLES[table.scenario]}, {plan}: {_FIGURES[table.figure]}"
 
 
 def section(table: Table) -> list[Block]:

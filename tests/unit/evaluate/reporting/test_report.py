@@ -104,7 +104,7 @@ def test_streams_have_a_table_per_figure_and_their_recovery():
     ]
     text = written(lines)
     assert [row["eml"] for row in rows_of(text, "data set")] == ["**81.50±0.58**"] * 2
-    assert text.count("## Stream: ") == 3
+    assert text.count("## Stream, 2 switches, all records: ") == 3
     assert "On the page, in 2 pictures: Recovery" in text
 
 

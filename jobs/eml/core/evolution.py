@@ -39,6 +39,13 @@ def first_metric(state: State, columns: Index, fitter: Fitter) -> Array:
     return fitter.first(X, state.memory.y[rows], X.std(axis=0))
 
 
+def begin_basis(state: State, L: Array) -> None:
+    """A metric was laid anew: what is kept of vanished features, and what was prepared, were of another basis."""
+    state.attic = {name: np.zeros(len(L)) for name in state.attic}
+    state.returned = {}
+    state.upcoming = None if state.upcoming is None else Upcoming(state.upcoming.space)
+
+
 def trusted(state: State) -> Index:
     """Exemplars to learn a metric from: those that know what is to survive; all where they are too few.
 
@@ -150,8 +157,7 @@ def _survivors_alone(state: State, survived: Index, Ls: Array, config: LearnerCo
     fresh = first_metric(state, survived, fitter)
     if not config.transform or not np.linalg.norm(Ls) > 0.0 or _outdoes(state, survived, Ls, fresh, fitter):
         Ls = fresh
-        state.attic = {name: np.zeros(len(Ls)) for name in state.attic}  # their columns were of another basis
-        state.returned = {}
+        begin_basis(state, Ls)
     state.views = [View("survived", survived, Ls)]
     state.pooling = Pooling.start(float(state.pooling.w.sum()))
     state.stage = "inheriting" if len(survived) < len(state.space) else "steady"
@@ -326,9 +332,7 @@ def _carry_attic(state: State) -> None:
         return
     survived, joint = state.views
     carry = joint.L[:, survived.columns] @ np.linalg.pinv(survived.L)  # (k', k)
-    state.attic = {
-        name: carry @ column if len(column) == len(survived.L) else column for name, column in state.attic.items()
-    }
+    state.attic = {name: carry @ column for name, column in state.attic.items()}
 
 
 def complete_memory(state: State) -> None:

@@ -181,7 +181,9 @@ class EvolvingMetricLearner:
         enough = state.learnt >= self.config.warm_up and len(state.classes) > 1
         if enough and self.config.squash:
             squashing.choose(state, fitter)
-        state.views = [View("all", columns, evolution.first_metric(state, columns, fitter))]
+        L = evolution.first_metric(state, columns, fitter)
+        evolution.begin_basis(state, L)
+        state.views = [View("all", columns, L)]
         if enough:
             state.stage = "steady" if state.upcoming is None else "transforming"
 

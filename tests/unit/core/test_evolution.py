@@ -435,6 +435,19 @@ def test_what_is_kept_of_vanished_features_follows_the_metric_into_its_new_basis
     assert accuracy(learner, *WORLD.draw(300, 9, A)) > 0.85
 
 
+@pytest.mark.parametrize("before", [16, 40, 80])
+@pytest.mark.parametrize("between", [8, 16, 40, 120])
+def test_features_may_return_after_a_metric_of_few_exemplars_was_laid_anew(before, between):
+    world = World(features=66, classes=2, gap=1.0)
+    old, new = range(60), range(4, 66)
+    learner = EvolvingMetricLearner(space(*old), LearnerConfig(memory_size=30, neighbours=3, warm_up=10))
+    for columns, labels in ((old, before), (new, between), (old, 40), (new, 16)):
+        learner.evolve(space(*columns))
+        for seed in range(0, labels, 8):
+            learner.learn(*world.draw(8, seed, columns))
+    assert accuracy(learner, *world.draw(200, 99, new)) > 0.9
+
+
 def test_a_feature_may_return_under_another_name():
     learner = taught(WORLD, A)
     learner.evolve(space(*B))

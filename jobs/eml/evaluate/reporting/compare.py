@@ -128,23 +128,22 @@ def _average(rows: Sequence[Row], method: str, what: str) -> float:
 
 
 def _contest(row: Row, method: str) -> Contest | None:
-    ours, theirs = row.entries[OURS].values, row.entries[method].values
-    common = [seed for seed in ours if seed in theirs]
-    p = paired_p([ours[seed] for seed in common], [theirs[seed] for seed in common])
-    if p is None:
-        return None
-    lead = _lead(row, method)
-    return None if lead is None else Contest(row, method, lead, len(common), p)
+    ours, theirs = _paired(row, method)
+    p, lead = paired_p(ours, theirs), _lead(row, method)
+    return None if p is None or lead is None else Contest(row, method, lead, len(ours), p)
 
 
 def _lead(row: Row, method: str) -> float | None:
-    """Ours minus theirs over the seeds both have, as printed; None where there are none."""
+    """Ours minus theirs, as printed; None where no seed is common."""
+    ours, theirs = _paired(row, method)
+    return round(statistics.fmean(ours) - statistics.fmean(theirs), 2) + 0.0 if ours else None
+
+
+def _paired(row: Row, method: str) -> tuple[list[float], list[float]]:
+    """Ours and theirs over the seeds both have."""
     ours, theirs = row.entries[OURS].values, row.entries[method].values
     common = [seed for seed in ours if seed in theirs]
-    if not common:
-        return None
-    lead = statistics.fmean(ours[s] for s in common) - statistics.fmean(theirs[s] for s in common)
-    return round(lead, 2) + 0.0
+    return [ours[seed] for seed in common], [theirs[seed] for seed in common]
 
 
 def _others(row: Row) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eml.core import squashing, stages
+from eml.core import levels, squashing, stages
 from eml.core.arrays import Array, Index, Mask
 from eml.core.completion import complete
 from eml.core.config import LearnerConfig
@@ -22,6 +22,7 @@ from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.fitting import Fitter
 from eml.core.inheriting import Exemplars, donors_of, inherit
 from eml.core.report import Evolution, Takeover
+from eml.core.spelling import fold_evolution
 from eml.core.state import State, Upcoming
 from eml.core.statistics import Statistics
 from eml.core.views import FIRST_WEIGHT, Pooling, View
@@ -37,6 +38,17 @@ def first_metric(state: State, columns: Index, fitter: Fitter) -> Array:
     rows = state.memory.sample(SAMPLES, state.rng)
     X = state.memory.samples(rows, columns)
     return fitter.first(X, state.memory.y[rows], X.std(axis=0))
+
+
+def begin_anew(state: State, fitter: Fitter) -> None:
+    """Features were spelled out: go on with the metric there is, or with a fresh one if that predicts better."""
+    view = state.views[-1]
+    fresh = first_metric(state, view.columns, fitter)
+    rows = state.memory.sample(SAMPLES, state.rng, trusted(state))
+    X = state.memory.samples(rows, view.columns)
+    if fitter.better([view.L, fresh], X, state.memory.y[rows], np.arange(len(rows))) is fresh:
+        view.L = fresh
+        begin_basis(state, fresh)
 
 
 def begin_basis(state: State, L: Array) -> None:
@@ -118,7 +130,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
         _finish_transform(state, upcoming, change, config, fitter)
     returned = tuple(name for name in change.augmented if _attic_name(state, space, name) is not None)
     takeovers = _takeovers(state, change, upcoming)
-    state.evolution = Evolution(change, announced, upcoming.steps, warm, returned, takeovers)
+    state.evolution = fold_evolution(Evolution(change, announced, upcoming.steps, warm, returned, takeovers))
     columns = [state.space.position.get(change.former.get(name, "")) for name in space.names]
     _lay_out(state, space, change, columns, config.retired_features if warm else 0)
     state.upcoming = None
@@ -226,7 +238,7 @@ def _rename(state: State, space: FeatureSpace, change: FeatureChange) -> Evoluti
         upcoming, state.upcoming = state.upcoming, None
         announce(state, upcoming.space)
     state.refresh()
-    return Evolution(change, announced=False, transform_steps=0, warm=True, returned=(), takeovers={})
+    return fold_evolution(Evolution(change, announced=False, transform_steps=0, warm=True, returned=(), takeovers={}))
 
 
 # -- columns: active ones first, then those of vanished features ----------------------------------------------------
@@ -308,6 +320,7 @@ def outdated(state: State) -> Mask:
 
 def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None:
     """The I-stage, as soon as labelled samples show the new features; and again when there are more of them."""
+    levels.extend(state)
     squashing.extend(state)
     survived, columns = state.views[0], np.arange(len(state.space))
     X = state.memory.samples(np.arange(len(state.memory)), columns)

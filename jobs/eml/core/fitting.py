@@ -20,6 +20,7 @@ from eml.core.views import log_losses
 SURE = 0.5  # standard errors by which a step must beat standing still
 WEIGHTS = (1.0, 2.0, 4.0, 8.0)  # of the scores, when candidates are compared; sharper ones see only the worst samples
 SCALINGS = (1.0, 0.5, 0.0)  # powers of the standard deviation that features are divided by
+RELEVANCES = (0.25, 0.5)  # powers of the share of its variance that is between classes, which a feature is weighed by
 
 
 @dataclass(slots=True)
@@ -34,20 +35,37 @@ class Fitter:
     taken: int = 0
 
     def first(self, X: Array, y: Index, deviation: Array) -> Array:
-        """A metric to begin with (k, d): principal directions under the scaling that leave-one-out likes best."""
-        return self.better([_scaled(X, deviation, power, self.rank) for power in SCALINGS], X, y, np.arange(len(X)))
+        """A metric to begin with (k, d): principal directions under the scaling that leave-one-out likes best.
+
+        Features that tell the classes apart count more, if that is surely better.
+        """
+        everyone, factors = np.arange(len(X)), [scaling(deviation, power) for power in SCALINGS]
+        metrics = [_principal(X, factor, self.rank) for factor in factors]
+        best = self.best_of(metrics, X, y, everyone)
+        share = relevance(X, y)
+        weighed = [_principal(X, factors[best] * share**power, self.rank) for power in RELEVANCES]
+        return self._surest([metrics[best], *weighed], X, y, everyone)
 
     def better(self, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
         """The candidate under which the held-out samples are predicted best; the first where nothing tells."""
+        return candidates[self.best_of(candidates, X, y, held)]
+
+    def best_of(self, candidates: list[Array], X: Array, y: Index, held: Index) -> int:
+        """Which of them it is."""
         if len(np.unique(y)) < 2 or len(held) == 0:
-            return candidates[0]
-        losses = self._losses(candidates, X, y, held)
-        return candidates[int(losses.mean(axis=1).argmin())]
+            return 0
+        return int(self._losses(candidates, X, y, held).mean(axis=1).argmin())
 
     def surely_better(self, L: Array, candidate: Array, X: Array, y: Index, held: Index) -> bool:
         """Whether a candidate beats L on held-out samples by more than chance would let it."""
         losses = self._losses([L, candidate], X, y, held)
         return _sure(losses[0] - losses[1])
+
+    def prefers(self, before: Array, after: Array, y: Index, sure: float = SURE) -> bool:
+        """Whether the samples surely predict each other better by other features (n, d') than by those they have."""
+        everyone = np.arange(len(y))
+        losses = [self._losses([self.first(X, y, X.std(axis=0))], X, y, everyone)[0] for X in (before, after)]
+        return _sure(losses[0] - losses[1], sure)
 
     def improve(self, L: Array, X: Array, y: Index, anchors: Index, held: Index) -> Array:
         """The best next L, or L itself."""
@@ -66,15 +84,18 @@ class Fitter:
         """The candidate with the least held-out loss, if it beats L by more than chance would let it."""
         sound = [candidate for candidate in candidates if acceptable(candidate, L)]
         self.refused += len(candidates) - len(sound)
-        if not sound:
-            return L
-        losses = self._losses([L, *sound], X, y, held)  # (candidates, held)
+        best = self._surest([L, *sound], X, y, held)
+        self.taken += best is not L
+        return best
+
+    def _surest(self, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
+        """The first, unless the best of the others beats it by more than chance would let it."""
+        if len(candidates) == 1 or len(np.unique(y)) < 2:
+            return candidates[0]
+        losses = self._losses(candidates, X, y, held)  # (candidates, held)
         gains = losses[0] - losses[1:]
         best = int(gains.mean(axis=1).argmax())
-        if not _sure(gains[best]):
-            return L
-        self.taken += 1
-        return sound[best]
+        return candidates[1 + best] if _sure(gains[best]) else candidates[0]
 
     def _losses(self, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
         """Log loss (candidates, held) of every held-out sample against all others."""
@@ -83,8 +104,8 @@ class Fitter:
         return np.stack([_losses(e.held_out_distances(held, self.neighbours), y[held]) for e in embedded])
 
 
-def _sure(gains: Array) -> bool:
-    return bool(gains.mean() > SURE * gains.std() / np.sqrt(len(gains)))
+def _sure(gains: Array, errors: float = SURE) -> bool:
+    return bool(gains.mean() > errors * gains.std() / np.sqrt(len(gains)))
 
 
 def _losses(distances: Array, y: Index) -> Array:
@@ -93,11 +114,20 @@ def _losses(distances: Array, y: Index) -> Array:
     return np.asarray(losses[losses.mean(axis=1).argmin()])
 
 
-def _scaled(X: Array, deviation: Array, power: float, rank: int) -> Array:
-    factors = scaling(deviation, power)
+def _principal(X: Array, factors: Array, rank: int) -> Array:
     L = stages.principal(X * factors, rank) * factors
     size = float(np.sqrt((X @ L.T).var(axis=0).sum()))
     return L / size if size > 0.0 else L  # embeddings of about 1 are safe in single precision
+
+
+def relevance(X: Array, y: Index) -> Array:
+    """Share (d,) of every feature's variance that is between classes."""
+    counts = np.bincount(y).astype(np.float64)
+    present = np.flatnonzero(counts)
+    centred = X - X.mean(axis=0)
+    means = np.stack([centred[y == c].mean(axis=0) for c in present])
+    total = (centred**2).sum(axis=0)
+    return np.asarray((counts[present] @ means**2) / np.where(total > 0.0, total, 1.0))
 
 
 def scaling(deviation: Array, power: float) -> Array:

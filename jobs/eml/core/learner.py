@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, inheriting, reaction, snapshot, squashing
+from eml.core import evolution, inheriting, levels, reaction, snapshot, squashing
 from eml.core.arrays import TINY, Array, Index, Mask
 from eml.core.config import LearnerConfig
 from eml.core.errors import FeatureError
@@ -26,6 +26,7 @@ from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
 from eml.core.neighbours import log_scores
 from eml.core.report import NO_LABELS, Evolution, Explanation, Label, Prediction, Predictions, Stage, ViewReport
+from eml.core.spelling import fold_weights
 from eml.core.state import State
 from eml.core.views import View, softmax
 
@@ -53,7 +54,7 @@ class EvolvingMetricLearner:
     @property
     def space(self) -> FeatureSpace:
         """The features a sample must have now, in this order."""
-        return self._state.space
+        return self._state.spelling.outer
 
     @property
     def stage(self) -> Stage:
@@ -83,7 +84,7 @@ class EvolvingMetricLearner:
         if not state.views:
             n = len(values)
             return Predictions([None] * n, (), np.zeros((n, 0)), np.zeros(n), np.full(n, np.inf))
-        cleaned, present, _ = state.statistics.clean(values)
+        cleaned, present, _ = state.statistics.clean(state.spelling.spell(values))
         distances = self._distances(cleaned, present)
         p = softmax(state.pooling.logits([log_scores(D) for D in distances]))
         top = np.sort(p, axis=1)
@@ -124,31 +125,43 @@ class EvolvingMetricLearner:
 
     def _learn_piece(self, raw: Array, y: Index) -> None:
         state = self._state
+        fitter = self._fitter()
+        if self.config.spell:
+            self._spell_out(raw, fitter)
         X, present = self._take_in(raw)
         self._test(X, present, y)
         rows = state.memory.add(X, present, y, state.rng, evolution.outdated(state))
         state.learnt += len(y)
         state.since += len(y)
         state.revision += 1
-        fitter = self._fitter()
         if state.stage == "initial":
             self._begin(fitter)
         else:
             if state.stage == "inheriting" and self.config.inherit:
                 self._inherit(fitter, again=_doubled(state.since - len(y), state.since))
+                X, _, _ = state.statistics.clean(state.spelling.spell(raw))  # new features may have been spelled out
             self._adapt(X, y, rows, fitter)
         state.refused += fitter.refused
         state.taken += fitter.taken
         state.widened = max(0, state.widened - 1)
         state.refresh()
 
+    def _spell_out(self, raw: Array, fitter: Fitter) -> None:
+        """Columns for new levels; and whenever the samples have doubled, ask anew which features are codes."""
+        state = self._state
+        levels.meet(state, raw)
+        settled = state.stage in {"steady", "transforming"}
+        if settled and _doubled(state.learnt, state.learnt + len(raw)) and levels.choose(state, fitter):
+            evolution.begin_anew(state, fitter)
+            state.refresh()
+
     def _take_in(self, raw: Array) -> tuple[Array, Mask]:
-        statistics = self._state.statistics
-        statistics.settle(raw)
-        X, present, cut = statistics.clean(raw)
+        statistics, values = self._state.statistics, self._state.spelling.spell(raw)
+        statistics.settle(values)
+        X, present, cut = statistics.clean(values)
         statistics.update(X, present)
         self._state.cut += cut
-        self._state.missing += int(present.size - present.sum())
+        self._state.missing += int(raw.size - np.isfinite(raw).sum())
         return np.where(present, X, statistics.mean), present
 
     def _test(self, X: Array, present: Mask, y: Index) -> None:
@@ -177,10 +190,12 @@ class EvolvingMetricLearner:
     def _begin(self, fitter: Fitter) -> None:
         """Lay the first metric anew with every batch until there is enough to start learning it."""
         state = self._state
-        columns = np.arange(len(state.space))
         enough = state.learnt >= self.config.warm_up and len(state.classes) > 1
+        if enough and self.config.spell:
+            levels.choose(state, fitter)
         if enough and self.config.squash:
             squashing.choose(state, fitter)
+        columns = np.arange(len(state.space))
         L = evolution.first_metric(state, columns, fitter)
         evolution.begin_basis(state, L)
         state.views = [View("all", columns, L)]
@@ -234,12 +249,12 @@ class EvolvingMetricLearner:
 
     def announce(self, space: FeatureSpace) -> None:
         """The next space is known; samples of the current one still come. Starts the T-stage."""
-        evolution.announce(self._state, space)
+        evolution.announce(self._state, self._inner(space))
 
     def evolve(self, space: FeatureSpace) -> Evolution:
         """From now on samples are of `space`. Runs what is left of the T-stage; the I-stage follows with labels."""
         fitter = self._fitter()
-        report = evolution.evolve(self._state, space, self.config, fitter)
+        report = evolution.evolve(self._state, self._inner(space), self.config, fitter)
         self._state.refused += fitter.refused
         self._state.taken += fitter.taken
         return report
@@ -277,7 +292,8 @@ class EvolvingMetricLearner:
             return {}
         share = (view.L**2).sum(axis=0) * self._state.statistics.deviation()[view.columns] ** 2
         total = max(float(share.sum()), TINY)
-        return {self.space.names[c]: float(s) / total for c, s in zip(view.columns, share, strict=True)}
+        names = self._state.space.names
+        return fold_weights({names[c]: float(s) / total for c, s in zip(view.columns, share, strict=True)})
 
     # -- keep ------------------------------------------------------------------------------------------------------
 
@@ -299,6 +315,9 @@ class EvolvingMetricLearner:
         config = self.config
         steps = (*config.steps, reaction.WIDER) if self._state.widened else config.steps
         return Fitter(config.objective, steps, config.neighbours, config.rank)
+
+    def _inner(self, space: FeatureSpace) -> FeatureSpace:
+        return self._state.spelling.towards(space, self._state.attic)
 
     def _matrix(self, X: ArrayLike) -> Array:
         values = np.asarray(X, dtype=np.float64)

@@ -32,8 +32,8 @@ from eml.core.statistics import Statistics
 from eml.core.views import Pooling, View
 
 MAGIC = b"EMLS"
-VERSION = 2
-READABLE = (1, 2)  # version 1 had no units
+VERSION = 4  # no two are one flipped bit apart: the checksum does not cover them
+READABLE = (1, 2, 4)  # version 1 had no units, version 2 no levels
 HEAD = struct.Struct("<4sHI")  # magic, version, CRC-32
 LENGTH = struct.Struct("<I")
 COUNTERS = ("usual", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")

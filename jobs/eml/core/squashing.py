@@ -17,16 +17,13 @@ FEWEST = 8  # values of a feature that tell its unit
 
 def choose(state: State, fitter: Fitter) -> None:
     """Squash all features if neighbours then surely predict each other better."""
-    if state.statistics.unit.any():
+    columns = state.spelling.amounts
+    if state.statistics.unit.any() or len(columns) == 0:
         return
-    columns = np.arange(len(state.space))
     X, observed = _values(state, columns)
     unit = _units(X, observed)
     squashed = squash(X, unit)
-    spaces = [X, squashed]
-    metrics = [fitter.first(each, state.memory.y, each.std(axis=0)) for each in spaces]
-    linear, bent = np.hstack([metrics[0], 0.0 * metrics[0]]), np.hstack([0.0 * metrics[1], metrics[1]])
-    if fitter.surely_better(linear, bent, np.hstack(spaces), state.memory.y, np.arange(len(X))):
+    if fitter.prefers(X, squashed, state.memory.y):
         _apply(state, columns, unit, squashed, observed)
 
 
@@ -34,7 +31,7 @@ def extend(state: State) -> None:
     """Squash the new features as well, where the survivors are."""
     if not state.statistics.unit.any():
         return
-    new = state.new_columns()
+    new = np.intersect1d(state.new_columns(), state.spelling.amounts)
     columns = new[(state.statistics.unit[new] == 0.0) & (state.memory.observed[:, new].sum(axis=0) >= FEWEST)]
     X, observed = _values(state, columns)
     unit = _units(X, observed)

@@ -12,6 +12,7 @@ from eml.core.config import LearnerConfig
 from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.memory import Memory
 from eml.core.report import Evolution, Label, Stage
+from eml.core.spelling import Spelling
 from eml.core.statistics import Statistics
 from eml.core.views import FIRST_WEIGHT, Pooling, View
 
@@ -54,6 +55,7 @@ class State:
     cut: int = 0
     missing: int = 0
     widened: int = 0  # batches for which a wider step is on offer, after a drift
+    _spelling: Spelling | None = None
 
     @classmethod
     def fresh(cls, space: FeatureSpace, config: LearnerConfig, seed: int) -> "State":
@@ -64,6 +66,13 @@ class State:
             Memory.empty(config.memory_size, config.refresh, len(space)),
             np.random.default_rng(seed),
         )
+
+    @property
+    def spelling(self) -> Spelling:
+        """How samples become the columns of the space."""
+        if self._spelling is None or self._spelling.inner is not self.space:
+            self._spelling = Spelling(self.space)
+        return self._spelling
 
     @property
     def newest(self) -> View | None:

@@ -96,6 +96,11 @@ class Statistics:
         self.spread[columns] = variance * self.count[columns]
         self.largest[columns] = np.where(present, np.abs(X), 0.0).max(axis=0, initial=0.0)
 
+    def restored(self, X: Array, columns: Index) -> Array:
+        """Values (n, columns) as they came: what cleaning did, undone."""
+        unit = self.unit[columns]
+        return np.asarray((np.where(unit > 0.0, np.sinh(X) * unit, X) if unit.any() else X) + self.origin[columns])
+
     def deviation(self) -> Array:
         """Standard deviation (d,); 0 for a feature that has not varied."""
         return np.asarray(np.sqrt(self.spread / np.maximum(self.count, 1.0)))

@@ -14,6 +14,7 @@ import numpy as np
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
 from eml.core.snapshot import VERSION
+from eml.core.spelling import spelled
 from tests.unit.core.helpers import World, space
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -35,18 +36,21 @@ def record_file(version: int) -> Path:
 
 
 def learner() -> EvolvingMetricLearner:
-    """Two evolutions, two views, a T-stage under way, features in the attic, values missing and cut."""
-    made = EvolvingMetricLearner(space(0, 1, 2, 3, 4), CONFIG, seed=3)
+    """Two evolutions, two views, a T-stage under way, features in the attic, a code, values missing and cut."""
+    levels = tuple(spelled("f3", level) for level in (0, 1, 2))
+    made = EvolvingMetricLearner(FeatureSpace(("f0", "f1", "f2", *levels, "f4")), CONFIG, seed=3)
     for seed, columns in ((1, (0, 1, 2, 3, 4)), (2, (2, 3, 4, 5, 6)), (3, (3, 4, 5, 6, 7, 8))):
         if seed > 1:
             aliases = {"f8": ("f8_raw",)} if seed == 3 else {}
             made.evolve(space(*columns, aliases=aliases))
         X, y = WORLD.draw(48 // seed, seed, columns)
+        X[:, columns.index(3)] = X[:, columns.index(3)] % 3.0 // 1.0
         X[5, 1] = np.nan
         X[30 % len(X), 0] = 1e9
         made.learn(X, [CLASSES[c] for c in y])
     made.announce(FeatureSpace(("f5", "f6", "f7", "f8", "new"), {"new": ("former",)}))
     X, y = WORLD.draw(12, 4, (3, 4, 5, 6, 7, 8))
+    X[:, 0] = X[:, 0] % 3.0 // 1.0
     made.learn(X, [CLASSES[c] for c in y])
     return made
 
@@ -55,6 +59,7 @@ def record(made: EvolvingMetricLearner) -> dict[str, Any]:
     """Samples, and what the learner says of them."""
     X, _ = WORLD.draw(12, 5, (3, 4, 5, 6, 7, 8))
     X = X.round(3)
+    X[:6, 0] = X[:6, 0] % 3.0 // 1.0
     X[2, 3] = np.nan
     many = made.predict_many(X)
     return {

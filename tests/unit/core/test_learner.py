@@ -51,7 +51,8 @@ def test_a_learner_learns():
 
 def test_learning_the_metric_is_worth_it_among_loud_noise():
     world = World(features=24, classes=3, gap=1.0, noise=16)
-    loud = np.repeat([1.0, 2.0], [8, 16])
+    mixed, _ = np.linalg.qr(np.random.default_rng(5).normal(size=(24, 24)))  # no feature is noise alone
+    loud = np.repeat([1.0, 2.0], [8, 16])[:, None] * mixed
     X, y = world.draw(960, 3)
     unseen, truth = world.draw(500, 4)
     config = replace(SMALL, rank=24, memory_size=200)
@@ -59,10 +60,20 @@ def test_learning_the_metric_is_worth_it_among_loud_noise():
         EvolvingMetricLearner(space(*range(24)), each) for each in (config, replace(config, warm_up=10_000))
     )
     for learner in (learnt, still):
-        learner.learn(X * loud, y)
+        learner.learn(X @ loud, y)
     assert learnt.explain().steps_taken > 0
     assert still.explain().steps_taken == 0
-    assert accuracy(learnt, unseen * loud, truth) > accuracy(still, unseen * loud, truth) + 0.02
+    assert accuracy(learnt, unseen @ loud, truth) > accuracy(still, unseen @ loud, truth) + 0.02
+
+
+def test_few_labels_are_enough_to_find_the_features_that_tell():
+    world = World(features=24, classes=3, gap=1.0, noise=16)
+    learner = EvolvingMetricLearner(space(*range(24)), replace(SMALL, rank=24))
+    learner.learn(*world.draw(60, 3))
+    assert learner.stage == "initial"  # no step has been taken yet
+    weights = learner.explain().weights
+    telling = sum(weights[f"f{column}"] for column in range(8))
+    assert telling > 0.6  # a third of the features
 
 
 def test_scores_are_probabilities_of_the_classes_and_the_margin_is_between_the_best_two():

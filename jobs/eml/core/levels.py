@@ -1,0 +1,190 @@
+"""Which features are codes, decided by held-out samples; and a column for every level of theirs.
+
+Called by the learner: when its first stage ends and whenever the samples have doubled (`choose`), with every
+labelled batch (`meet`), and by the I-stage for features that come later (`extend`). Spelling a code out changes no
+distance: a level's column of the metric is the code's own, times the value. From there on the metric is free to learn
+that 3 is not between 2 and 4.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eml.core.arrays import Array, Index, Mask
+from eml.core.features import FeatureSpace
+from eml.core.fitting import Fitter
+from eml.core.spelling import Spelling, feature_of, levels_in, spelled
+from eml.core.state import State, Upcoming
+from eml.core.statistics import squash
+
+FEWEST, MOST = 3, 16  # levels of a code; two need one column, and what has more is an amount
+FEWEST_SEEN = 8  # values of a feature that tell
+SPARSE = 2  # codes are numbered one after another: they fill this part of their range
+ONCE = 4  # of a code's levels at most one in so many was met once only
+EXACT = 1e-3  # from a whole number, by single precision
+SURE = 2.0  # standard errors: what is spelled out stays so, and has the columns of many features
+SAMPLES = 512  # exemplars that the choice looks at
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the next inner space: the one it is made of, times `factor` in metrics; `values` if it is new."""
+
+    name: str
+    source: int
+    factor: float = 1.0
+    values: Array | None = None  # (n,) of the exemplars, 0 or 1
+
+
+def choose(state: State, fitter: Fitter) -> bool:
+    """Spell out all codes if neighbours then surely predict each other better."""
+    found = _codes(state, state.spelling.amounts)
+    if not found:
+        return False
+    layout = _layout(state, found)
+    rows = state.memory.sample(SAMPLES, state.rng)
+    y = state.memory.y[rows]
+    before = state.memory.samples(rows, np.arange(len(state.space)))
+    after = np.column_stack([before[:, c.source] if c.values is None else c.values[rows] for c in layout])
+    if not fitter.prefers(before, after, y, SURE):
+        return False
+    _relay(state, layout)
+    return True
+
+
+def extend(state: State) -> None:
+    """Spell out the new features that are codes as well, where survivors are spelled out."""
+    if state.spelling.plain:
+        return
+    found = _codes(state, np.intersect1d(state.new_columns(), state.spelling.amounts))
+    if found:
+        _relay(state, _layout(state, found))
+
+
+def meet(state: State, raw: Array) -> None:
+    """Give levels that labelled samples (n, outer) show for the first time their columns; no exemplar had them."""
+    spelling = state.spelling
+    if spelling.plain:
+        return
+    known = levels_in(state.space.names)
+    fresh: list[_Column] = []
+    for feature, levels in known.items():
+        values = np.unique(raw[:, spelling.outer.position[feature]])
+        near = values[(np.abs(values - levels[0]) < SPARSE * MOST) & (values == np.rint(values))]  # a glitch is none
+        unknown = [int(value) for value in near if int(value) not in levels][: MOST - len(levels)]
+        sibling = state.space.position[spelled(feature, levels[0])]
+        nobody = np.zeros(len(state.memory))
+        fresh += [_Column(spelled(feature, level), sibling, 0.0, nobody) for level in unknown]
+    if fresh:
+        _relay(state, [_Column(name, column) for column, name in enumerate(state.space.names)] + fresh)
+        state.refresh()
+
+
+def _codes(state: State, columns: Index) -> dict[int, list[int]]:
+    """The columns whose values look like codes, with their levels."""
+    X, observed = _restored(state, columns), state.memory.observed[:, columns]
+    whole = np.rint(X)
+    top = np.where(observed, whole, -np.inf).max(axis=0, initial=-np.inf)
+    bottom = np.where(observed, whole, np.inf).min(axis=0, initial=np.inf)
+    numbers = np.where(observed, np.abs(X - whole), 0.0).max(axis=0, initial=0.0) < EXACT
+    likely = numbers & (top - bottom < SPARSE * MOST) & (observed.sum(axis=0) >= FEWEST_SEEN)
+    found = {}
+    for i in np.flatnonzero(likely):
+        levels, counts = np.unique(whole[observed[:, i], i], return_counts=True)
+        numbered = levels[-1] - levels[0] < SPARSE * len(levels)
+        if FEWEST <= len(levels) <= MOST and numbered and ONCE * (counts == 1).sum() <= len(levels):
+            found[int(columns[i])] = [int(level) for level in levels]
+    return found
+
+
+def _restored(state: State, columns: Index) -> Array:
+    """Values (n, columns) of the exemplars as they came."""
+    memory = state.memory
+    return state.statistics.restored(memory.samples(np.arange(len(memory)), columns), columns)
+
+
+def _layout(state: State, found: dict[int, list[int]]) -> list[_Column]:
+    """Columns of the space in which these are spelled out."""
+    statistics, memory = state.statistics, state.memory
+    layout: list[_Column] = []
+    for column, name in enumerate(state.space.names):
+        if column not in found:
+            layout.append(_Column(name, column))
+            continue
+        observed = memory.observed[:, column]
+        values = np.rint(_restored(state, np.array([column])))[:, 0]
+        for level in found[column]:
+            amount = squash(np.array([level - statistics.origin[column]]), statistics.unit[column : column + 1])
+            has = (values == level).astype(np.float64)
+            layout.append(
+                _Column(spelled(name, level), column, float(amount[0]), np.where(observed, has, has[observed].mean()))
+            )
+    return layout
+
+
+def _relay(state: State, layout: list[_Column]) -> None:
+    """Move the whole state to the columns of a layout; metrics keep their distances."""
+    old, source = state.space, np.array([column.source for column in layout], dtype=np.intp)
+    factor = np.array([column.factor for column in layout])
+    new = np.array([column.values is not None for column in layout])
+    _relay_memory(state, layout, source, new)
+    _relay_statistics(state, source, new)
+    for view in state.views:
+        place = {int(column): i for i, column in enumerate(view.columns)}
+        mine = np.array([j for j, column in enumerate(source) if int(column) in place], dtype=np.intp)
+        view.L = view.L[:, [place[int(source[j])] for j in mine]] * factor[mine]
+        view.columns = mine
+    state.returned = {
+        j: state.returned[int(column)] * factor[j] for j, column in enumerate(source) if int(column) in state.returned
+    }
+    state.space = _space(old, layout)
+    _relay_upcoming(state, old, layout)
+
+
+def _space(old: FeatureSpace, layout: list[_Column]) -> FeatureSpace:
+    aliases = {}
+    for column in layout:
+        origin = old.names[column.source]
+        if origin in old.aliases:
+            mark = column.name[len(feature_of(column.name)) :]
+            aliases[column.name] = tuple(feature_of(former) + mark for former in old.aliases[origin])
+    return FeatureSpace(tuple(column.name for column in layout), aliases)
+
+
+def _relay_memory(state: State, layout: list[_Column], source: Index, new: Mask) -> None:
+    memory, d = state.memory, len(state.space)
+    X = memory.X[:, source]
+    for j in np.flatnonzero(new):
+        X[:, j] = layout[j].values
+    memory.X = np.hstack([X, memory.X[:, d:]])
+    memory.observed = np.hstack([memory.observed[:, source], memory.observed[:, d:]])
+
+
+def _relay_statistics(state: State, source: Index, new: Mask) -> None:
+    statistics = state.statistics.select([int(column) for column in source])
+    X, observed = state.memory.X[:, : len(source)][:, new], state.memory.observed[:, : len(source)][:, new]
+    columns = np.flatnonzero(new)
+    for field in (statistics.origin, statistics.first):
+        field[columns] = 0.0
+    statistics.restate(X.astype(np.float64), observed, columns, np.zeros(len(columns)))
+    state.statistics = statistics
+
+
+def _relay_upcoming(state: State, old: FeatureSpace, layout: list[_Column]) -> None:
+    """The announced space has the columns too; L^s keeps its distances."""
+    upcoming = state.upcoming
+    if upcoming is None:
+        return
+    before = old.diff(upcoming.space)
+    state.upcoming = after = Upcoming(state.spelling.towards(Spelling(upcoming.space).outer, state.attic))
+    if upcoming.Ls is None or upcoming.explained is None:
+        return
+    change = state.space.diff(after.space)
+    made_of = {column.name: column for column in layout}
+    place = {before.former[name]: i for i, name in enumerate(before.survived)}
+    columns = [made_of[change.former[name]] for name in change.survived]
+    factor = np.array([column.factor for column in columns])
+    after.Ls = upcoming.Ls[:, [place[old.names[column.source]] for column in columns]] * factor
+    share = dict(zip(before.vanished, upcoming.explained, strict=True))
+    after.explained = np.array([share[old.names[made_of[name].source]] for name in change.vanished])
+    after.steps = upcoming.steps

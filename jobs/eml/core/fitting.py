@@ -20,7 +20,7 @@ from eml.core.views import log_losses
 SURE = 0.5  # standard errors by which a step must beat standing still
 WEIGHTS = (1.0, 2.0, 4.0, 8.0)  # of the scores, when candidates are compared; sharper ones see only the worst samples
 SCALINGS = (1.0, 0.5, 0.0)  # powers of the standard deviation that features are divided by
-RELEVANCES = (0.25, 0.5)  # powers of the share of its variance that is between classes, which a feature is weighed by
+RELEVANCE = 0.25  # power of the share of its variance that is between classes, which a feature is weighed by
 
 
 @dataclass(slots=True)
@@ -42,9 +42,8 @@ class Fitter:
         everyone, factors = np.arange(len(X)), [scaling(deviation, power) for power in SCALINGS]
         metrics = [_principal(X, factor, self.rank) for factor in factors]
         best = self.best_of(metrics, X, y, everyone)
-        share = relevance(X, y)
-        weighed = [_principal(X, factors[best] * share**power, self.rank) for power in RELEVANCES]
-        return self._surest([metrics[best], *weighed], X, y, everyone)
+        weighed = _principal(X, factors[best] * relevance(X, y) ** RELEVANCE, self.rank)
+        return self._surest([metrics[best], weighed], X, y, everyone)
 
     def better(self, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
         """The candidate under which the held-out samples are predicted best; the first where nothing tells."""

@@ -222,7 +222,7 @@ MOVES = st.lists(
 
 
 @given(MOVES)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_whatever_comes_the_space_is_the_one_that_was_given(moves):
     learner, columns = EvolvingMetricLearner.restore(TAUGHT), A
     for number, (move, start) in enumerate(moves):

@@ -153,7 +153,7 @@ class _Objective:
 
     def __init__(self, state: State, config: LearnerConfig, held: _Held) -> None:
         self._terms = config.objective
-        self._X, _, _ = state.statistics.clean(held.before)
+        self._before = held.before
         _, codes = np.unique(held.y, return_inverse=True)
         whole, _ = self._embeddings(state)
         self._triplets = _triplets(whole, codes.astype(np.intp), self._terms.signature)
@@ -169,7 +169,8 @@ class _Objective:
 
     def _embeddings(self, state: State) -> tuple[Floats, Floats]:
         all_features, survivors = _metrics(state)
-        return self._X @ all_features.T, self._X[:, _survived(state)] @ survivors.T
+        samples, _, _ = state.statistics.clean(state.spelling.spell(self._before))
+        return samples @ all_features.T, samples[:, _survived(state)] @ survivors.T
 
     def _low_rank(self, metric: Floats) -> float:
         directions, weights = self._terms.regulariser(metric)

@@ -16,9 +16,11 @@ from eml.evaluate.trial import perform as perform_one_shot
 
 @pytest.fixture
 def longer_file(tmp_path):
-    """Three classes of 160 samples, near each other: enough for a T-stage that has something to do."""
+    """Three classes of 160 samples, near each other, among louder noise that every feature has its part of."""
     random = np.random.default_rng(3)
     samples = np.repeat(1.2 * random.normal(size=(3, 8)), 160, axis=0) + random.normal(size=(480, 8))
+    loud = np.repeat([1.0, 3.0], [4, 4])[:, None] * np.linalg.qr(random.normal(size=(8, 8)))[0]
+    samples = samples @ loud
     path = tmp_path / "longer.npz"
     np.savez(path, X=samples, y=np.repeat([0, 1, 2], 160))
     return path
@@ -35,6 +37,18 @@ def test_the_curve_has_a_point_per_step_and_falls(source):
     assert list(curve.learnt) == sorted(set(curve.learnt))
     assert curve.objective[-1] < curve.objective[0]
     assert all(0.0 <= accuracy <= 100.0 for accuracy in (*curve.accuracy, *curve.survivors))
+
+
+def test_codes_that_are_spelled_out_on_the_way_are_followed(tmp_path):
+    random = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], 160)
+    liked = random.random((3, 12, 5)).argsort(axis=2)[:, :, :2]  # two letters of five in every feature
+    chosen = liked[y[:, None], np.arange(12), random.integers(0, 2, (480, 12))]
+    letters = np.where(random.random((480, 12)) < 0.6, chosen, random.integers(0, 5, (480, 12)))
+    np.savez(tmp_path / "codes.npz", X=letters.astype(np.float64), y=y)
+    curve = convergence.perform(CurveTrial(OwnFile(str(tmp_path / "codes.npz"), (2, 8, 2), (60,)), 60, 0, 256))
+    assert np.isfinite(curve.objective).all()
+    assert curve.accuracy[-1] > 60.0
 
 
 def test_being_looked_at_changes_nothing_and_the_same_seed_gives_the_same(source):

@@ -57,8 +57,7 @@ class Fitter:
 
     def surely_better(self, L: Array, candidate: Array, X: Array, y: Index, held: Index) -> bool:
         """Whether a candidate beats L on held-out samples by more than chance would let it."""
-        losses = self._losses([L, candidate], X, y, held)
-        return _sure(losses[0] - losses[1])
+        return self._surest([L, candidate], X, y, held) is candidate
 
     def prefers(self, before: Array, after: Array, y: Index, sure: float = SURE) -> bool:
         """Whether the samples surely predict each other better by other features (n, d') than by those they have."""

@@ -13,7 +13,7 @@ import numpy as np
 from eml.core.arrays import Array, Index, Mask
 from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
-from eml.core.spelling import Spelling, feature_of, levels_in, spelled
+from eml.core.spelling import Spelling, inner_space, spelled
 from eml.core.state import State, Upcoming
 from eml.core.statistics import squash
 
@@ -66,9 +66,8 @@ def meet(state: State, raw: Array) -> None:
     spelling = state.spelling
     if spelling.plain:
         return
-    known = levels_in(state.space.names)
     fresh: list[_Column] = []
-    for feature, levels in known.items():
+    for feature, levels in spelling.levels.items():
         values = np.unique(raw[:, spelling.outer.position[feature]])
         near = values[(np.abs(values - levels[0]) < SPARSE * MOST) & (values == np.rint(values))]  # a glitch is none
         unknown = [int(value) for value in near if int(value) not in levels][: MOST - len(levels)]
@@ -137,18 +136,8 @@ def _relay(state: State, layout: list[_Column]) -> None:
     state.returned = {
         j: state.returned[int(column)] * factor[j] for j, column in enumerate(source) if int(column) in state.returned
     }
-    state.space = _space(old, layout)
+    state.space = inner_space(state.spelling.outer, (column.name for column in layout))
     _relay_upcoming(state, old, layout)
-
-
-def _space(old: FeatureSpace, layout: list[_Column]) -> FeatureSpace:
-    aliases = {}
-    for column in layout:
-        origin = old.names[column.source]
-        if origin in old.aliases:
-            mark = column.name[len(feature_of(column.name)) :]
-            aliases[column.name] = tuple(feature_of(former) + mark for former in old.aliases[origin])
-    return FeatureSpace(tuple(column.name for column in layout), aliases)
 
 
 def _relay_memory(state: State, layout: list[_Column], source: Index, new: Mask) -> None:

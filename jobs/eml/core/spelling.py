@@ -51,9 +51,14 @@ class Spelling:
     inner: FeatureSpace
 
     @cached_property
+    def levels(self) -> Mapping[str, list[int]]:
+        """The levels of every feature that is a code."""
+        return levels_in(self.inner.names)
+
+    @cached_property
     def plain(self) -> bool:
         """No feature is a code: inner and outer are the same."""
-        return not any(MARK in name for name in self.inner.names)
+        return not self.levels
 
     @cached_property
     def outer(self) -> FeatureSpace:
@@ -89,20 +94,25 @@ class Spelling:
 
     def towards(self, space: FeatureSpace, attic: Iterable[str]) -> FeatureSpace:
         """The inner space for the next outer one: what is spelled out stays so, and so does what comes back."""
-        known, gone = levels_in(self.inner.names), levels_in(attic)
-        if not known and not gone:
+        gone = levels_in(attic)
+        if self.plain and not gone:
             return space
         former = self.outer.diff(space).former
         names: list[str] = []
-        aliases: dict[str, tuple[str, ...]] = {}
         for name in space.names:
-            levels = known.get(former[name], []) if name in former else _back(name, space, gone)
-            columns = [spelled(name, level) for level in levels] or [name]
-            names += columns
-            if name in space.aliases:
-                marks = [column[len(name) :] for column in columns]
-                aliases |= {name + mark: tuple(old + mark for old in space.aliases[name]) for mark in marks}
-        return FeatureSpace(tuple(names), aliases)
+            levels = self.levels.get(former[name], []) if name in former else _back(name, space, gone)
+            names += [spelled(name, level) for level in levels] or [name]
+        return inner_space(space, names)
+
+
+def inner_space(outer: FeatureSpace, names: Iterable[str]) -> FeatureSpace:
+    """The space of these columns; those of a feature have had the names that it has had."""
+    columns, aliases = tuple(names), {}
+    for column in columns:
+        feature, mark, level = column.partition(MARK)
+        if feature in outer.aliases:
+            aliases[column] = tuple(former + mark + level for former in outer.aliases[feature])
+    return FeatureSpace(columns, aliases)
 
 
 # -- reports, in the words of the outer space ----------------------------------------------------------------------
@@ -121,13 +131,16 @@ def fold_evolution(evolution: Evolution) -> Evolution:
     inner = evolution.change
     vanished, survived, augmented = map(_features, (inner.vanished, inner.survived, inner.augmented))
     former = {feature_of(new): feature_of(old) for new, old in inner.former.items()}
+    own: dict[str, list[Takeover]] = {}
+    for name, takeover in evolution.takeovers.items():
+        own.setdefault(feature_of(name), []).append(takeover)
     return Evolution(
         FeatureChange(vanished, survived, augmented, former),
         evolution.announced,
         evolution.transform_steps,
         evolution.warm,
         _features(evolution.returned),
-        {name: _takeover(name, evolution.takeovers) for name in vanished},
+        {name: _takeover(levels) for name, levels in own.items()},
     )
 
 
@@ -135,9 +148,8 @@ def _features(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(feature_of, names)))
 
 
-def _takeover(feature: str, takeovers: Mapping[str, Takeover]) -> Takeover:
+def _takeover(own: list[Takeover]) -> Takeover:
     """Of a feature's levels the mean share, and the survivor that has most of one."""
-    own = [takeover for name, takeover in takeovers.items() if feature_of(name) == feature]
     best = max(own, key=lambda takeover: takeover.share)
     by = None if best.by is None else feature_of(best.by)
     return Takeover(sum(takeover.share for takeover in own) / len(own), by)

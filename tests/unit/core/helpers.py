@@ -44,6 +44,20 @@ class World:
         return (X if columns is None else X[:, list(columns)]), y.tolist()
 
 
+LETTER_FEATURES, LETTERS = 12, 5
+
+
+def letters(count: int, seed: int, columns: Sequence[int] = range(8)) -> tuple[Array, list[int]]:
+    """Codes 1 to 5: each of three classes likes two letters of every feature, next to each other or not."""
+    world, random = np.random.default_rng(3), np.random.default_rng(seed)
+    liked = world.random((3, LETTER_FEATURES, LETTERS)).argsort(axis=2)[:, :, :2]
+    y = random.integers(0, 3, count)
+    chosen = liked[y[:, None], np.arange(LETTER_FEATURES), random.integers(0, 2, (count, LETTER_FEATURES))]
+    noise = random.integers(0, LETTERS, (count, LETTER_FEATURES))
+    codes = 1.0 + np.where(random.random((count, LETTER_FEATURES)) < 0.6, chosen, noise)
+    return codes[:, list(columns)], y.tolist()
+
+
 def accuracy(learner: EvolvingMetricLearner, X: Array, y: Sequence[Label]) -> float:
     """Share of right predictions."""
     return float(np.mean([got == want for got, want in zip(learner.predict_many(X).labels, y, strict=True)]))

@@ -13,21 +13,9 @@ from eml.core.arrays import Array
 from eml.core.spelling import levels_in
 from eml.core.state import State
 from eml.core.statistics import squash
-from tests.unit.core.helpers import SMALL, World, accuracy, space
+from tests.unit.core.helpers import LETTER_FEATURES, LETTERS, SMALL, World, accuracy, letters, space
 
-FEATURES, LETTERS = 12, 5
 A, B = range(8), range(4, 12)
-
-
-def letters(count: int, seed: int, columns: range = A) -> tuple[Array, list[int]]:
-    """Codes 1 to 5: each of three classes likes two letters of every feature, next to each other or not."""
-    world, random = np.random.default_rng(3), np.random.default_rng(seed)
-    liked = world.random((3, FEATURES, LETTERS)).argsort(axis=2)[:, :, :2]
-    y = random.integers(0, 3, count)
-    chosen = liked[y[:, None], np.arange(FEATURES), random.integers(0, 2, (count, FEATURES))]
-    noise = random.integers(0, LETTERS, (count, FEATURES))
-    codes = 1.0 + np.where(random.random((count, FEATURES)) < 0.6, chosen, noise)
-    return codes[:, list(columns)], y.tolist()
 
 
 def taught(*, spelled: bool = True, draw=letters, count: int = 320) -> EvolvingMetricLearner:
@@ -42,7 +30,7 @@ def found(learner: EvolvingMetricLearner) -> dict[str, list[int]]:
 
 
 def test_codes_are_spelled_out_and_better_predicted():
-    unseen, truth = letters(600, 99)
+    unseen, truth = letters(600, 99, A)
     learner = taught()
     assert {name: sorted(each) for name, each in found(learner).items()} == {f"f{c}": [1, 2, 3, 4, 5] for c in A}
     assert accuracy(learner, unseen, truth) > accuracy(taught(spelled=False), unseen, truth) + 0.05
@@ -53,12 +41,12 @@ def test_the_setting_turns_it_off():
 
 
 def amounts(count: int, seed: int, columns: range) -> tuple[Array, list[int]]:
-    return World(features=FEATURES).draw(count, seed, columns)
+    return World(features=LETTER_FEATURES).draw(count, seed, columns)
 
 
 def coarse(count: int, seed: int, columns: range) -> tuple[Array, list[int]]:
     """Amounts in steps of 1: many values, and the order counts."""
-    X, y = World(features=FEATURES, gap=3.0).draw(count, seed, columns)
+    X, y = World(features=LETTER_FEATURES, gap=3.0).draw(count, seed, columns)
     return np.rint(5.0 * X), y
 
 

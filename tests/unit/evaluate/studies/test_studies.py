@@ -12,6 +12,7 @@ from eml.evaluate.studies.convergence import Curve, CurveTrial
 from eml.evaluate.studies.surface import PLANES, SurfaceTrial
 from eml.evaluate.trial import Trial
 from eml.evaluate.trial import perform as perform_one_shot
+from tests.unit.core.helpers import letters
 
 
 @pytest.fixture
@@ -40,12 +41,8 @@ def test_the_curve_has_a_point_per_step_and_falls(source):
 
 
 def test_codes_that_are_spelled_out_on_the_way_are_followed(tmp_path):
-    random = np.random.default_rng(1)
-    y = np.repeat([0, 1, 2], 160)
-    liked = random.random((3, 12, 5)).argsort(axis=2)[:, :, :2]  # two letters of five in every feature
-    chosen = liked[y[:, None], np.arange(12), random.integers(0, 2, (480, 12))]
-    letters = np.where(random.random((480, 12)) < 0.6, chosen, random.integers(0, 5, (480, 12)))
-    np.savez(tmp_path / "codes.npz", X=letters.astype(np.float64), y=y)
+    codes, y = letters(480, 1, range(12))
+    np.savez(tmp_path / "codes.npz", X=codes, y=y)
     curve = convergence.perform(CurveTrial(OwnFile(str(tmp_path / "codes.npz"), (2, 8, 2), (60,)), 60, 0, 256))
     assert np.isfinite(curve.objective).all()
     assert curve.accuracy[-1] > 60.0

@@ -83,13 +83,17 @@ def announce(state: State, space: FeatureSpace) -> None:
 
 
 def step(state: State, X: Array, y: Index, count: int, fitter: Fitter, *, transform: bool) -> None:
-    """One step on samples X of which the first `count` may be anchors: one half are, the other decides."""
-    view = state.views[-1]
+    """One step on samples X of which the first `count` may be anchors: one half are, the other decides.
+
+    While there are two views the survivors' one goes on learning as well: it may be the better one for long.
+    """
     order = state.rng.permutation(min(count, len(X)))
     anchors, held = order[::2], order[1::2]
     if len(held) == 0 or len(np.unique(y)) < 2:
         return
-    upcoming = state.upcoming
+    for view in state.views[:-1]:
+        view.L = fitter.improve(view.L, X[:, view.columns], y, anchors, held)
+    view, upcoming = state.views[-1], state.upcoming
     change = state.space.diff(upcoming.space) if upcoming is not None and transform else None
     if upcoming is None or change is None or not change.survived:
         view.L = fitter.improve(view.L, X, y, anchors, held)
@@ -122,6 +126,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
     if not change.is_evolution:
         return _rename(state, space, change)
     _carry_attic(state)
+    state.views = state.views[-1:]
     upcoming = _prepared(state, space, change)
     announced = upcoming.Ls is not None
     warm = bool(state.views) and bool(state.memory.observed[:, state.columns_of(change)].any())

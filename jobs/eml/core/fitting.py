@@ -62,8 +62,8 @@ class Fitter:
     def prefers(self, before: Array, after: Array, y: Index, sure: float = SURE) -> bool:
         """Whether the samples surely predict each other better by other features (n, d') than by those they have."""
         everyone = np.arange(len(y))
-        losses = [self._losses([self.first(X, y, X.std(axis=0))], X, y, everyone)[0] for X in (before, after)]
-        return _sure(losses[0] - losses[1], sure)
+        than, then = (self._losses([self.first(X, y, X.std(axis=0))], X, y, everyone)[0] for X in (before, after))
+        return surely(than - then, sure)
 
     def improve(self, L: Array, X: Array, y: Index, anchors: Index, held: Index) -> Array:
         """The best next L, or L itself."""
@@ -90,26 +90,27 @@ class Fitter:
         """The first, unless the best of the others beats it by more than chance would let it."""
         if len(candidates) == 1 or len(np.unique(y)) < 2:
             return candidates[0]
-        losses = self._losses(candidates, X, y, held)  # (candidates, held)
-        gains = losses[0] - losses[1:]
+        lost = self._losses(candidates, X, y, held)  # (candidates, held)
+        gains = lost[0] - lost[1:]
         best = int(gains.mean(axis=1).argmax())
-        return candidates[1 + best] if _sure(gains[best]) else candidates[0]
+        return candidates[1 + best] if surely(gains[best]) else candidates[0]
 
     def _losses(self, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
         """Log loss (candidates, held) of every held-out sample against all others."""
         centred, classes = (X - X.mean(axis=0)).astype(np.float32), int(y.max()) + 1
         embedded = (Embedded.build(centred @ L.T.astype(np.float32), y, classes) for L in candidates)
-        return np.stack([_losses(e.held_out_distances(held, self.neighbours), y[held]) for e in embedded])
+        return np.stack([losses(log_scores(e.held_out_distances(held, self.neighbours)), y[held]) for e in embedded])
 
 
-def _sure(gains: Array, errors: float = SURE) -> bool:
+def surely(gains: Array, errors: float = SURE) -> bool:
+    """Whether the mean of gains is above nothing by so many standard errors."""
     return bool(gains.mean() > errors * gains.std() / np.sqrt(len(gains)))
 
 
-def _losses(distances: Array, y: Index) -> Array:
-    """Log losses (n,) at the weight that suits the distances best: a metric must not win by being less sure."""
-    losses = log_losses(np.multiply.outer(WEIGHTS, log_scores(distances)), y)  # (weights, n)
-    return np.asarray(losses[losses.mean(axis=1).argmin()])
+def losses(scores: Array, y: Index) -> Array:
+    """Log losses (n,) at the weight that suits the scores best: a metric must not win by being less sure."""
+    weighed = log_losses(np.multiply.outer(WEIGHTS, scores), y)  # (weights, n)
+    return np.asarray(weighed[weighed.mean(axis=1).argmin()])
 
 
 def _principal(X: Array, factors: Array, rank: int) -> Array:

@@ -18,12 +18,13 @@ import numpy as np
 from eml.core import stages
 from eml.core.arrays import Array, Index, Mask
 from eml.core.completion import complete
-from eml.core.fitting import Fitter, scaling
+from eml.core.fitting import Fitter, losses, scaling, surely
 from eml.core.neighbours import Embedded, log_scores
 from eml.core.views import Pooling, View, log_losses
 
 BLOCK_SCALES = (0.35, 0.7, 1.4)  # of the new block against the survivors' embedding
 FEWEST_DONORS = 8
+ENOUGH_DONORS = 32  # fewer of them must show that the new features help
 POOLING_STEPS = 5  # Newton converges from the even weights
 
 
@@ -84,7 +85,10 @@ def inherit(
     anchors: int,
     rng: np.random.Generator,
 ) -> Inheritance | None:
-    """Run the I-stage over the memory; None while there is too little to go by."""
+    """Run the I-stage over the memory; None while there is too little to go by.
+
+    A handful of donors makes a poor view: it is taken only where it surely helps the survivors' one.
+    """
     X, y = exemplars.X, exemplars.y
     new = np.setdiff1d(np.arange(X.shape[1]), survived.columns)
     donors = donors_of(exemplars.observed, new)
@@ -97,9 +101,12 @@ def inherit(
     truth = np.concatenate([y[test] for test, _ in folds])
     stacks = _stacks(survived, returned, new, known, X[donors], exemplars.deviation)
     scores = _scores(stacks, folds, y, fitter.neighbours)
-    losses = [float(log_losses(weight * score, truth).mean()) for score in scores]
-    stack, joint = stacks[int(np.argmin(losses))], scores[int(np.argmin(losses))]
+    best = int(np.argmin([log_losses(weight * score, truth).mean() for score in scores]))
+    stack, joint = stacks[best], scores[best]
     alone = np.concatenate([_held_out(known, test, y, fitter.neighbours) for test, _ in folds])
+    few = len(donors) < min(ENOUGH_DONORS, len(X) // 2)
+    if few and not surely(losses(alone, truth) - losses((alone + joint) / 2, truth)):
+        return None
     pooling = Pooling.start(weight / 2, weight / 2)
     pooling.update([alone, joint], truth, steps=POOLING_STEPS)
 

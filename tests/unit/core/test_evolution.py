@@ -516,6 +516,18 @@ def test_the_joint_view_is_begun_anew_when_its_samples_double():
     assert begun == [16, 64, 128, 256]
 
 
+def test_beside_the_joint_view_the_survivors_one_goes_on_learning():
+    learner = taught(WORLD, A, 480, replace(BUSY, memory_size=1024))
+    learner.evolve(space(*B))
+    inherited, steps = learner._state.views[0].L, []
+    for batch in range(8):
+        learner.learn(*WORLD.draw(32, 70 + batch, B))
+        assert [view.name for view in learner._state.views] == ["survived", "joint"]
+        steps.append(not np.array_equal(inherited, learner._state.views[0].L))
+        inherited = learner._state.views[0].L
+    assert sum(steps) > 1
+
+
 # -- without end ---------------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from eml.core.completion import complete
 from eml.core.fitting import Fitter, scaling
-from eml.core.inheriting import FEWEST_DONORS, Exemplars, Inheritance, Stack, donors_of, inherit
+from eml.core.inheriting import ENOUGH_DONORS, FEWEST_DONORS, Exemplars, Inheritance, Stack, donors_of, inherit
 from eml.core.stages import Objective
 from eml.core.views import View
 from tests.unit.core.helpers import Values
@@ -13,11 +13,13 @@ from tests.unit.core.helpers import Values
 FITTER_STEPS = (0.05, 0.3)
 
 
-def problem(donors: int, n: int = 120, seed: int = 0) -> tuple[Exemplars, Values, Values]:
+def problem(
+    donors: int, n: int = 120, seed: int = 0, tells: tuple[float, float] = (0.5, 5.0)
+) -> tuple[Exemplars, Values, Values]:
     """Two survivors that tell little, two new features that tell all; the first `donors` exemplars have them."""
     random = np.random.default_rng(seed)
     y = np.arange(n) % 2
-    truth = np.outer(y, [0.5, 0.5, 5.0, 5.0]) + random.normal(size=(n, 4))
+    truth = np.outer(y, np.repeat(tells, 2)) + random.normal(size=(n, 4))
     observed = np.ones((n, 4), dtype=np.bool_)
     observed[donors:, 2:] = False
     return Exemplars(np.where(observed, truth, 0.0), y, observed, truth.std(axis=0)), y, truth
@@ -112,6 +114,15 @@ def test_too_few_donors_or_donors_of_one_class_wait_for_more():
     exemplars.observed[(y == 1), 2:] = False
     assert run(exemplars) is None
     assert run(problem(FEWEST_DONORS)[0]) is not None
+
+
+def test_a_handful_of_donors_must_show_that_the_new_features_help():
+    useless, seeds = (2.0, 0.0), range(12)
+    waiting = [run(problem(12, seed=seed, tells=useless)[0]) is None for seed in seeds]
+    assert np.mean(waiting) > 0.7  # the rest by chance
+    assert all(run(problem(12, seed=seed)[0]) is not None for seed in seeds)
+    assert all(run(problem(ENOUGH_DONORS, seed=seed, tells=useless)[0]) is not None for seed in seeds)
+    assert all(run(problem(12, n=24, seed=seed, tells=useless)[0]) is not None for seed in seeds)  # a small memory
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])

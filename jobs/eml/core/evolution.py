@@ -126,7 +126,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
     if not change.is_evolution:
         return _rename(state, space, change)
     _carry_attic(state)
-    state.views = state.views[-1:]
+    state.views = state.views[-1:]  # a survivors' view beside it ends here: no catch-up steps for it
     upcoming = _prepared(state, space, change)
     announced = upcoming.Ls is not None
     warm = bool(state.views) and bool(state.memory.observed[:, state.columns_of(change)].any())

@@ -1,35 +1,43 @@
 """Flink's side of an operator, in memory: state by key that counts its traffic, timers, counters."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
 class FakeState:
-    """A value or a list per key; what was written is all that is kept."""
+    """A value or a list per key; what was written is all that is kept, each piece for its own time to live."""
 
-    def __init__(self, runtime: "FakeRuntime", name: str) -> None:
-        self._runtime, self._name = runtime, name
-        self._kept: dict[str, Any] = {}
+    def __init__(self, runtime: "FakeRuntime", descriptor: Any) -> None:
+        self._runtime, self._name = runtime, descriptor.name
+        config = descriptor._ttl_config
+        self._ttl_s = float("inf") if config is None else config.get_ttl().to_milliseconds() / 1000
+        self._kept: dict[str, list[tuple[float, Any]]] = {}
 
     def value(self) -> Any:
-        self._runtime.traffic[f"read {self._name}"] += 1
-        return self._kept.get(self._runtime.key)
+        return next(self.get(), None)
 
     def update(self, value: Any) -> None:
         self._runtime.traffic[f"write {self._name}"] += 1
-        self._kept[self._runtime.key] = value
+        values = value if isinstance(value, list) else [value]
+        self._kept[self._runtime.key] = [(self._runtime.clock(), each) for each in values]
 
-    def get(self) -> Iterator[bytes]:
+    def get(self) -> Iterator[Any]:
         self._runtime.traffic[f"read {self._name}"] += 1
-        return iter(list(self._kept.get(self._runtime.key, ())))
+        return iter(self.held(self._runtime.key))
 
     def add(self, value: bytes) -> None:
         self._runtime.traffic[f"write {self._name}"] += 1
-        self._kept.setdefault(self._runtime.key, []).append(value)
+        self._kept.setdefault(self._runtime.key, []).append((self._runtime.clock(), value))
 
     def clear(self) -> None:
         self._kept.pop(self._runtime.key, None)
+
+    # what tests do
+    def held(self, key: str) -> list[Any]:
+        """What is kept of a key and has not expired."""
+        now = self._runtime.clock()
+        return [value for written, value in self._kept.get(key, ()) if now - written < self._ttl_s]
 
 
 class FakeCounter:
@@ -59,10 +67,11 @@ class FakeRuntime:
         self.counters: dict[str, FakeCounter] = {}
         self.distributions: dict[str, FakeDistribution] = {}
         self.traffic: Counter[str] = Counter()
+        self.clock: Callable[[], float] = lambda: 0.0  # of time to live, in seconds
 
     # what an operator asks of its runtime context
     def get_state(self, descriptor: Any) -> FakeState:
-        return self.states.setdefault(descriptor.name, FakeState(self, descriptor.name))
+        return self.states.setdefault(descriptor.name, FakeState(self, descriptor))
 
     get_list_state = get_state
 

@@ -8,7 +8,14 @@ from pyflink.common import Row
 
 from eml.core import LearnerConfig
 from eml.flink.operator import EvolvingOperator
-from eml.settings import JobSettings, KafkaSettings, LearningSettings, RegistrySettings, Settings
+from eml.settings import (
+    JobSettings,
+    KafkaSettings,
+    LearningSettings,
+    LimitsSettings,
+    RegistrySettings,
+    Settings,
+)
 from eml.stream.errors import RegistryRefusedError, RegistryUnavailableError
 from eml.stream.outputs import read_evolution, read_prediction
 from eml.stream.records import Raw
@@ -90,19 +97,25 @@ def test_a_row_holds_what_a_micro_batch_became():
     assert headers["h"] == b"1"
     counts = {name: counter.count for name, counter in task.runtime.counters.items() if counter.count}
     assert counts.pop("scored") > counts.pop("right") > 0
-    assert counts == {"predictions": 120, "evolutions": 1, "dead_letters": 1, "updates": 1}
+    assert counts == {
+        "predictions": 120,
+        "evolutions": 1,
+        "dead_letters": 1,
+        "dead_letters_not_framed": 1,
+        "updates": 1,
+    }
 
 
 def test_a_learner_is_read_once_and_written_only_when_it_changed():
     task = Task()
     for piece in in_pieces(records([1] * 100, labelled=0.0), 5):
         task.send("pump", piece)
-    assert task.runtime.traffic["read model"] == 1
+    assert task.runtime.traffic["read window"] == 1
     assert task.runtime.traffic["write model"] == 1, "its first record made the model"
-    assert task.runtime.traffic["write window"] == 0
+    assert task.runtime.traffic["write window"] == 1, "and when it was made"
     for piece in in_pieces(records([1] * 64, labelled=1.0), 4):
         task.send("pump", piece)
-    assert task.runtime.traffic["read model"] == 1
+    assert task.runtime.traffic["read window"] == 1
     assert task.runtime.traffic["write model"] == 1 + 4, "windows of 8, 8, 16 and 32"
 
 
@@ -126,8 +139,8 @@ def test_a_small_cache_changes_nothing_but_the_traffic():
         for key, piece in zip(streams, pieces, strict=True):
             said[key] += predictions(task.send(key, piece))
     assert said == expected
-    assert len(task.operator._cache) == 2
-    assert task.runtime.traffic["read model"] == 20
+    assert len(task.operator._store._cache) == 2
+    assert task.runtime.traffic["read window"] == 20
 
 
 def test_records_of_a_schema_that_cannot_be_had_wait_in_state_and_others_flow():
@@ -150,14 +163,70 @@ def test_records_of_a_schema_that_cannot_be_had_wait_in_state_and_others_flow():
     assert not survivor.runtime.timers
 
 
-def test_too_many_waiting_records_stop_the_task_rather_than_being_lost():
-    task = Task(replace(SETTINGS, job=JobSettings(waiting_records=50)))
+def test_too_many_waiting_records_become_dead_letters_and_stop_nobody():
+    task = Task(replace(SETTINGS, limits=LimitsSettings(waiting_records=50)))
     task.registry.down = {10}
     raws = records([1] * 60)
     for piece in in_pieces(raws[:50], 10):
-        task.send("pump", piece)
-    with pytest.raises(RegistryUnavailableError, match=r"job\.waiting_records"):
-        task.send("pump", raws[50:])
+        assert not task.send("pump", piece)
+    (row,) = task.send("pump", raws[50:])
+    assert [headers["eml.errors.reason"] for _, headers in row["dead_letters"]] == [b"waiting-full"] * 10
+    assert [content for content, _ in row["dead_letters"]] == [raw.value for raw in raws[50:]], "as they came"
+    assert predictions(task.send("other", records([2] * 10))), "another key flows on"
+    task.registry.down = set()
+    said = predictions(task.pass_time(600))
+    assert said == predictions(Task().send("pump", raws[:50])), "those that waited are served in their order"
+
+
+def test_waiting_records_are_bounded_in_bytes_too():
+    raws = records([1] * 20)
+    room = sum(len(raw.value or b"") for raw in raws[:12])
+    task = Task(replace(SETTINGS, limits=LimitsSettings(waiting_bytes=room)))
+    task.registry.down = {10}
+    (row,) = task.send("pump", raws)
+    assert [content for content, _ in row["dead_letters"]] == [raw.value for raw in raws[12:]]
+
+
+def test_where_it_is_asked_for_a_full_waiting_list_blocks_the_task_until_the_registry_is_back(monkeypatch):
+    raws, slept = records([1] * 60), []
+    job = JobSettings(waiting_full="block")
+    task = Task(replace(SETTINGS, job=job, limits=LimitsSettings(waiting_records=20)))
+    task.registry.down = {10}
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 3:
+            task.registry.down = set()
+
+    monkeypatch.setattr("eml.flink.operator.time.sleep", sleep)
+    said = predictions([row for piece in in_pieces(raws, 15) for row in task.send("pump", piece)])
+    assert slept == [0.5] * 3
+    assert said == predictions(Task().send("pump", raws))
+    assert not task.runtime.counters["dead_letters"].count
+
+
+def test_while_records_wait_nothing_is_rewritten_with_every_question():
+    task = Task()
+    task.registry.down = {10}
+    task.send("pump", records([1] * 60))
+    written = task.runtime.traffic["write waiting"]
+    for _ in range(5):
+        assert not task.pass_time(600)
+    assert task.runtime.traffic["write waiting"] == written
+    assert task.runtime.timers, "and it goes on asking"
+
+
+def test_a_header_without_a_value_waits_through_an_outage():
+    raws = [replace(raw, headers={"trace": None, "h": b"1"}) for raw in records([1] * 3)]
+    task = Task()
+    task.registry.down = {10}
+    assert not task.send("pump", raws)
+    task = Task(runtime=task.runtime)  # a restart: they come from state
+    assert len(predictions(task.pass_time(600))) == 3
+    task.registry.down = {10}
+    bad = replace(raws[0], value=b"junk", headers={"trace": None})
+    (row,) = task.send("other", [bad])
+    assert row["dead_letters"][0][1]["trace"] is None
 
 
 def test_refused_credentials_stop_the_task():
@@ -170,7 +239,8 @@ def test_refused_credentials_stop_the_task():
 @pytest.mark.parametrize("key", ["", b"\xff\xfe".decode("latin-1")])
 def test_a_record_without_a_usable_key_is_a_dead_letter(key):
     (row,) = Task().send(key, records([1] * 2))
-    assert [headers["eml.errors.reason"] for _, headers in row["dead_letters"]] == [b"no-key"] * 2
+    reason = b"bad-key" if key else b"no-key"
+    assert [headers["eml.errors.reason"] for _, headers in row["dead_letters"]] == [reason] * 2
     assert row["kafka_key"] == (key.encode("latin-1") or None)
     assert not row["predictions"]
 
@@ -183,23 +253,53 @@ def test_a_key_with_letters_beyond_ascii_keeps_its_name_and_bytes():
 
 def test_an_idle_but_living_key_renews_its_state_and_a_silent_one_is_forgotten(monkeypatch):
     now = 1000.0
-    monkeypatch.setattr("eml.flink.operator.time.time", lambda: now)
-    task = Task(replace(SETTINGS, job=JobSettings(state_ttl_ms=100_000)))
+    monkeypatch.setattr("eml.flink.model_store.time.time", lambda: now)
+    settings = replace(SETTINGS, job=JobSettings(state_ttl_ms=100_000))
+    task = Task(settings)
     raws = records([1] * 60)
     task.send("pump", raws[:40])
     written = task.runtime.traffic["write model"]
-    unlabelled = records([1] * 3, labelled=0.0)
-    now += 30.0
+    unlabelled = records([1] * 5, labelled=0.0)
+    now += 24.0
     task.send("pump", unlabelled[:1])
-    assert task.runtime.traffic["write model"] == written + 1, "its time to live counts from the last write"
-    now += 10.0
+    assert task.runtime.traffic["write model"] == written
+    now += 2.0
+    task = Task(settings, task.runtime)  # a restart, or a cache that is too small, must not put it off
     task.send("pump", unlabelled[1:2])
-    assert task.runtime.traffic["write model"] == written + 1
-    now += 101.0
-    for state in task.runtime.states.values():
-        state._kept.clear()  # what Flink does to it by then
-    (row,) = task.send("pump", unlabelled[2:])
+    assert task.runtime.traffic["write model"] == written + 1, "all parts are written again, four times in a life"
+    now += 100.0
+    (row,) = task.send("pump", unlabelled[2:3])
+    assert read_prediction(row["predictions"][0])["label"] is not None, "at least a whole time to live after its last"
+    now += 126.0
+    (row,) = Task(settings, task.runtime).send("pump", unlabelled[3:4])
     assert read_prediction(row["predictions"][0])["label"] is None
+    assert read_prediction(task.send("pump", unlabelled[4:])[0]["predictions"][0])["label"] is None
+
+
+@pytest.mark.parametrize("silent", [0.7, 0.76, 0.95, 1.05, 1.3, 2.5])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_time_to_live_never_tears_the_log_of_labels(monkeypatch, silent, restarted):
+    """Flink expires the pieces of a list one by one; here those that are older than its time to live are gone."""
+    now = 1000.0
+    monkeypatch.setattr("eml.flink.model_store.time.time", lambda: now)
+    kafka = KafkaSettings(readings_topic="readings", labels_topic="labels")
+    settings = replace(SETTINGS, kafka=kafka, job=JobSettings(state_ttl_ms=100_000))
+    runtime = FakeRuntime()
+    runtime.clock = lambda: now
+    task = LabelTask(settings, runtime)
+    stream = Stream()
+    ids = stream.readings(1, 40)
+    for piece in in_pieces(stream.raws, 2):  # over a quarter of a life and more
+        task.send("pump", piece)
+        now += 3.0
+    now += silent * 100.0
+    sent = len(stream.raws)
+    stream.labels(ids)
+    if restarted:
+        task = LabelTask(settings, runtime)
+    task.send("pump", stream.raws[sent:])
+    joined = runtime.counters["labels_joined"].count
+    assert joined == (0 if silent > 1.25 else 40)
 
 
 def test_labels_and_the_models_of_other_versions_outlive_a_task():
@@ -229,7 +329,7 @@ def test_readings_that_wait_for_labels_are_added_to_state_not_rewritten():
     stream.readings(1, 30)
     for piece in in_pieces(stream.raws, 1):
         task.send("pump", piece)
-    state = task.runtime.states["labels"]._kept["pump"]
+    state = task.runtime.states["labels"].held("pump")
     assert len(state) == 30
     assert sum(map(len, state)) < 30 * 600
 

@@ -14,6 +14,7 @@ from eml.settings import KafkaSettings, RegistrySettings, Settings, SettingsErro
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "eml.toml"
 LEAST = {"EML_KAFKA_BOOTSTRAP_SERVERS": "localhost:9092", "EML_REGISTRY_URL": "http://localhost:8081"}
+SECTIONS = "kafka, registry, record, learning, learner, limits, job"
 SECRET = "hunter2-hunter2"  # noqa: S105  guards nothing
 SECRET_FILES = {"password_file", "bearer_token_file"}  # ways to tell a secret, no fields
 
@@ -223,7 +224,7 @@ def test_all_problems_are_told_at_once_with_their_places(file):
         f"{path}: [job] parallelism: must be a whole number, not true or false",
         "EML_JOB_NAMES: there is no such setting: did you mean EML_JOB_NAME?",
         "override learner.rank: must be positive, not 0",
-        "override rank: there is no such section: there are kafka, registry, record, learning, learner, job",
+        f"override rank: there is no such section: there are {SECTIONS}",
         "EML_REGISTRY_URL: must begin with http:// or https:// and a host, and have no query",
         "[kafka] bootstrap_servers: is missing: set it in the file, or EML_KAFKA_BOOTSTRAP_SERVERS in the environment",
     ]
@@ -265,7 +266,7 @@ def test_keys_above_all_sections_are_refused(file):
     path = file("kafka = 3\nparallelism = 2\n")
     assert problems(LEAST, path) == [
         f"{path}: [kafka]: must be a section with keys below it",
-        f"{path}: [parallelism]: there is no such section: there are kafka, registry, record, learning, learner, job",
+        f"{path}: [parallelism]: there is no such section: there are {SECTIONS}",
     ]
 
 

@@ -12,7 +12,17 @@ from eml.stream.records import ANNOUNCED, DRIFT, EVOLUTION, RECOVERY, RESUMED, W
 from eml.stream.recovery import RecoveryFigures
 from eml.stream.runs import Results
 
-COUNTED = ("predictions", "dead_letters", "updates", "waits", "scored", "right")
+COUNTED = (
+    "predictions",
+    "dead_letters",
+    "updates",
+    "waits",
+    "scored",
+    "right",
+    "tombstones",
+    "internal_errors",
+    "labels_not_learnt",
+)
 LABELS = tuple(field.name for field in fields(LabelCounts))
 KINDS = {  # of events, and what their counters are called
     EVOLUTION: "evolutions",
@@ -30,6 +40,7 @@ class Metrics:
 
     def __init__(self, group: MetricGroup) -> None:
         names = (*COUNTED, *(f"labels_{name}" for name in LABELS), *KINDS.values())
+        self._group = group
         self._counters = {name: group.counter(name) for name in names}
         # In thousandths, because Flink's distributions are of whole numbers.
         self._recovery = {name: group.distribution(f"recovery_{name}") for name in ("first", "cold_first", "all")}
@@ -40,11 +51,19 @@ class Metrics:
         """A model was written."""
         self._counters["updates"].inc()
 
+    def failed(self, times: int) -> None:
+        """Our own code failed, and was isolated from other records and keys."""
+        self._counters["internal_errors"].inc(times)
+
     def count(self, results: Results) -> None:
         """What became of a micro-batch."""
         counters = self._counters
         counters["predictions"].inc(len(results.predictions))
         counters["dead_letters"].inc(len(results.dead_letters))
+        for letter in results.dead_letters:
+            self._count_reason(letter.reason)
+        counters["tombstones"].inc(results.tombstones)
+        counters["labels_not_learnt"].inc(results.not_learnt)
         counters["waits"].inc(int(bool(results.waiting)))
         counters["scored"].inc(results.scored)
         counters["right"].inc(results.right)
@@ -55,6 +74,13 @@ class Metrics:
         if results.labels is not None:
             for name in LABELS:
                 counters[f"labels_{name}"].inc(getattr(results.labels, name))
+
+    def _count_reason(self, reason: str) -> None:
+        """Reasons are few and fixed; each has a counter from its first dead letter on."""
+        name = f"dead_letters_{reason.replace('-', '_')}"
+        if name not in self._counters:
+            self._counters[name] = self._group.counter(name)
+        self._counters[name].inc()
 
     def _recovered(self, figures: RecoveryFigures) -> None:
         self._recovery["first"].update(round(1000 * figures.accuracy_first))

@@ -1,38 +1,34 @@
 """The keyed operator: loads a key's state, lets `fleet` decide, stores what changed, yields what is to be written.
 
-Built into the graph by `pipeline`, called by Flink once per micro-batch of a key. It holds no rule of its own: what
-becomes of a record is decided in `stream`.
-
-Live models stay in a bounded cache over Flink's state. State is read on a miss and written when a model changed, so
-cache and state never differ at the end of a call: a checkpoint between calls holds everything.
+Built into the graph by `pipeline`, called by Flink once per micro-batch of a key; state and cache are `model_store`'s.
+It holds no rule of its own: what becomes of a record is decided in `stream`. No record and no key may fail the task:
+records that cannot be read wait in state or become dead letters, and so does one that makes our own code fail.
 """
 
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from pyflink.common import Row, Time, Types
+from pyflink.common import Row, Types
 from pyflink.datastream import KeyedProcessFunction, RuntimeContext
-from pyflink.datastream.state import ListStateDescriptor, StateTtlConfig, ValueStateDescriptor
 
+from eml.core import SnapshotVersionError
 from eml.flink.metrics import Metrics
+from eml.flink.model_store import BYTES, Live, ModelStore
 from eml.settings import Settings
-from eml.stream import keeping, waiting
-from eml.stream.donors import Donors
-from eml.stream.errors import BadRecordError, RegistryUnavailableError
-from eml.stream.fleet import KeyModel
+from eml.stream import dead_letters, isolation, keeping, waiting
+from eml.stream.errors import BadRecordError, RegistryRefusedError
+from eml.stream.fleet import KeyModel, wait_ms
+from eml.stream.keys import names_of
 from eml.stream.newest import NewestVersions
-from eml.stream.outputs import Encoder, dead_letter_headers
+from eml.stream.outputs import Encoder
 from eml.stream.records import DeadLetter, Position, Raw
 from eml.stream.registry import SchemaRegistry
 from eml.stream.runs import Results
 
 log = logging.getLogger(__name__)
 
-BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 HEADERS = Types.MAP(Types.STRING(), BYTES)
 # A micro-batch has a column for each of partition, offset, timestamp, value, headers and whether it is a label: a row
 # for each record would take five times as long to read.
@@ -47,18 +43,9 @@ OUTPUT = Types.ROW_NAMED(
         Types.OBJECT_ARRAY(Types.ROW_NAMED(["content", "headers"], [BYTES, HEADERS])),
     ],
 )
-NO_HEADERS: Mapping[str, bytes] = {}
-REFRESHES = 4  # times in its life that an unchanged state is written again, so that only silent keys expire
-
-
-@dataclass(slots=True)
-class Live:
-    """A model in the cache."""
-
-    model: KeyModel
-    waiting: int  # records in the waiting state
-    seen: float
-    written: float
+NO_HEADERS: Mapping[str, bytes | None] = {}
+LONGEST_BLOCK_S = 1.0  # between two questions to the registry while the task is blocked
+STOPS = (RegistryRefusedError, SnapshotVersionError)  # no record is at fault: the task must stop and say so
 
 
 class EvolvingOperator(KeyedProcessFunction):
@@ -70,22 +57,13 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Called by Flink before the first record, also after a restart."""
-        kafka = self._settings.kafka
-        self._encoder = Encoder(*self._schema_ids)
-        subject = f"{kafka.readings_topic}-value"
         settings, record = self._settings.registry, self._settings.record
+        subject = f"{self._settings.kafka.readings_topic}-value"
+        self._encoder = Encoder(*self._schema_ids, self._settings.limits.event_bytes)
         self._registry = SchemaRegistry(settings, record, subject=subject)
         self._newest = NewestVersions(SchemaRegistry(settings, record, subject=subject), settings.newest_every_ms)
-        self._donors = Donors()
-        self._cache: OrderedDict[str, Live] = OrderedDict()
-        self._ttl = self._settings.job.state_ttl_ms / 1000
-        ttl = _time_to_live(self._settings.job.state_ttl_ms)
-        values = [ValueStateDescriptor(name, BYTES) for name in ("model", "window", "others")]
-        lists = [ListStateDescriptor(name, BYTES) for name in ("waiting", "labels")]
-        for descriptor in (*values, *lists):
-            descriptor.enable_time_to_live(ttl)
-        self._model_state, self._window_state, self._others_state = map(runtime_context.get_state, values)
-        self._waiting_state, self._labels_state = map(runtime_context.get_list_state, lists)
+        self._store = ModelStore(runtime_context, self._settings)
+        self._name_of = names_of(record.key_format, self._settings.limits)
         self._metrics = Metrics(runtime_context.get_metrics_group())
 
     def close(self) -> None:
@@ -97,50 +75,153 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def process_element(self, value: Row, ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
         """A micro-batch of one key, column by column."""
-        key, records = ctx.get_current_key(), self._raws(value)
-        name = _readable(key)
-        if name is None:
-            yield self._unusable_key(key, records)
-            return
-        live = self._live(name)
-        if live.waiting:
-            self._wait(live, records)
-            return
-        yield from self._step(key, live, records, ctx)
+        yield from self._guarded(ctx, self._raws(value))
 
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterator[Row]:  # noqa: ARG002
-        """Time to ask the registry again."""
+        """Time to ask the registry again for the key's waiting records."""
+        yield from self._guarded(ctx, None)
+
+    def _guarded(self, ctx: KeyedProcessFunction.Context, records: list[Raw] | None) -> Iterator[Row]:
+        """Serve new records, or those that wait; where even the key's state cannot be read, they are dead letters."""
         key = ctx.get_current_key()
-        live = self._live(_readable(key) or "")
+        try:
+            name = self._name_of(key)
+        except BadRecordError as error:
+            yield self._all_dead(key, "", records or (), error, of_key=True)
+            return
+        try:
+            live = self._store.get(key, name)
+        except STOPS:
+            raise
+        except Exception as error:
+            if self._settings.job.on_internal_error == "stop":
+                raise
+            log.error("the state of key %r cannot be read: %s", name, isolation.place_of(error))  # noqa: TRY400
+            lost = self._store.drop_waiting() if records is None else records
+            results = Results(dead_letters=[isolation.dead_letter(raw, error) for raw in lost])
+            self._tell(name, results)
+            yield self._row(key, name, results)
+            return
+        yield from self._retry(key, live, ctx) if records is None else self._take(key, live, records, ctx)
+
+    # -- records ---------------------------------------------------------------------------------------------------
+
+    def _take(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+        """New records: behind those that wait, or at once."""
         if live.waiting:
-            records = [raw for piece in self._waiting_state.get() for raw in waiting.load(piece)]
-            self._waiting_state.clear()
-            live.waiting = 0
+            yield from self._wait(key, live, records, ctx)
+        else:
             yield from self._step(key, live, records, ctx)
 
-    # -- one step --------------------------------------------------------------------------------------------------
+    def _retry(self, key: str, live: Live, ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+        """The waiting records, as soon as the first can be read; until then nothing is rewritten."""
+        if not live.waiting:
+            return
+        pause_ms = self._pause_ms()
+        if pause_ms:
+            self._set_timer(ctx, pause_ms)
+        else:
+            yield from self._step(key, live, self._store.take_waiting(live), ctx)
+
+    def _pause_ms(self) -> int:
+        """How long the first waiting record must go on waiting; 0: its schema is there, or it is a bad record."""
+        first = self._store.first_waiting()
+        return wait_ms(first, self._registry.reading_schema) if first is not None else 0
 
     def _step(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
-        results = live.model.step(records, self._registry.reading_schema, self._newest.newest)
-        if results.waiting:
-            self._wait(live, results.waiting)
-            service = ctx.timer_service()
-            service.register_processing_time_timer(service.current_processing_time() + results.retry_after_ms)
-        self._store(live)
-        self._metrics.count(results)
+        try:
+            results = self._run(live.model, records)
+            row = self._row(key, live.model.key, results)
+            failed = False
+        except STOPS:
+            raise
+        except Exception:
+            if self._settings.job.on_internal_error == "stop":
+                raise
+            results = self._isolated(key, live, records)
+            row = self._row(key, live.model.key, results)
+            failed = True
+        if self._store.store(key, live, everything=failed):
+            self._metrics.updated()
+        self._tell(live.model.key, results)
         if results.predictions or results.dead_letters or results.evolutions:
-            yield self._row(key, live.model.key, results)
+            yield row
+        if results.waiting:
+            self._set_timer(ctx, results.retry_after_ms)
+            yield from self._wait(key, live, results.waiting, ctx)
 
-    def _wait(self, live: Live, records: list[Raw]) -> None:
-        limit = self._settings.job.waiting_records
-        live.waiting += len(records)
-        if live.waiting > limit:
-            raise RegistryUnavailableError(
-                f"more than {limit} records of key {live.model.key!r} wait for a schema that the registry at"
-                f" {self._settings.registry.url} cannot be asked for: bring it back, or raise job.waiting_records",
-                self._settings.registry.longest_retry_ms,
-            )
-        self._waiting_state.add(waiting.dump(records))
+    def _run(self, model: KeyModel, records: Sequence[Raw]) -> Results:
+        return model.step(records, self._registry.reading_schema, self._newest.newest)
+
+    def _isolated(self, key: str, live: Live, records: Sequence[Raw]) -> Results:
+        """The same records from the state before them, in pieces: only what is at fault becomes a dead letter."""
+
+        def step(model: KeyModel, piece: Sequence[Raw]) -> Results:
+            results = self._run(model, piece)
+            self._row(key, model.key, results)  # it must also be possible to write them
+            return results
+
+        def load(parts: keeping.Parts) -> KeyModel:
+            return self._store.load(live.model.key, parts)
+
+        self._store.forget(key)
+        again = isolation.Isolation(load, step, self._store.parts())
+        results = again.run(records)
+        live.model = again.model
+        self._metrics.failed(again.failures)
+        return results
+
+    # -- waiting ---------------------------------------------------------------------------------------------------
+
+    def _wait(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+        """Keep records until their schema can be had; beyond the limits they are dead letters, or block the task."""
+        fitting = self._fitting(live, records)
+        self._store.add_waiting(live, records[:fitting])
+        rest = records[fitting:]
+        if not rest:
+            return
+        if self._settings.job.waiting_full == "block":
+            yield from self._block(key, live, rest, ctx)
+            return
+        limits = self._settings.limits
+        error = BadRecordError(
+            "waiting-full",
+            f"{limits.waiting_records} records or {limits.waiting_bytes} bytes of this key wait for a schema that the"
+            " registry cannot be asked for now: send this one again when the registry is back, or raise"
+            " limits.waiting_records and limits.waiting_bytes",
+        )
+        yield self._all_dead(key, live.model.key, rest, error)
+
+    def _fitting(self, live: Live, records: Sequence[Raw]) -> int:
+        """How many of the records may wait behind those that do."""
+        count, size = live.waiting, live.waiting_bytes
+        for number, raw in enumerate(records):
+            count, size = count + 1, size + waiting.size(raw)
+            if count > self._settings.limits.waiting_records or size > self._settings.limits.waiting_bytes:
+                return number
+        return len(records)
+
+    def _block(self, key: str, live: Live, rest: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+        """Hold the task until there is room: Kafka keeps what comes meanwhile, of all keys of the task."""
+        log.warning("the task is blocked: too many records of key %r wait (job.waiting_full)", live.model.key)
+        while rest:
+            pause_ms = self._pause_ms()
+            if pause_ms:
+                time.sleep(min(pause_ms / 1000, LONGEST_BLOCK_S))
+                continue
+            yield from self._step(key, live, self._store.take_waiting(live), ctx)
+            if not live.waiting:
+                yield from self._step(key, live, rest, ctx)
+                return
+            fitting = self._fitting(live, rest)
+            self._store.add_waiting(live, rest[:fitting])
+            rest = rest[fitting:]
+
+    def _set_timer(self, ctx: KeyedProcessFunction.Context, pause_ms: int) -> None:
+        service = ctx.timer_service()
+        service.register_processing_time_timer(service.current_processing_time() + pause_ms)
+
+    # -- input and output ------------------------------------------------------------------------------------------
 
     def _raws(self, columns: Iterable[Sequence[Any]]) -> list[Raw]:
         readings, labels = self._settings.kafka.readings_topic, self._settings.kafka.labels_topic
@@ -149,84 +230,27 @@ class EvolvingOperator(KeyedProcessFunction):
             for partition, offset, timestamp, value, headers, is_label in zip(*columns, strict=True)
         ]
 
-    # -- state -----------------------------------------------------------------------------------------------------
-
-    def _live(self, name: str) -> Live:
-        now = time.time()
-        live = self._cache.get(name)
-        if live is None or now - live.seen > self._ttl:
-            live = self._read(name, now)
-            self._cache[name] = live
-            if len(self._cache) > self._settings.job.cached_learners:
-                self._cache.popitem(last=False)
-        self._cache.move_to_end(name)
-        live.seen = now
-        return live
-
-    def _read(self, name: str, now: float) -> Live:
-        parts = keeping.Parts(
-            self._model_state.value(),
-            self._window_state.value(),
-            self._others_state.value(),
-            list(self._labels_state.get() or ()),
-        )
-        model = keeping.load(name, self._settings, parts, self._donors)
-        waits = sum(len(waiting.load(piece)) for piece in self._waiting_state.get() or ())
-        return Live(model, waits, now, now)
-
-    def _store(self, live: Live) -> None:
-        """Write what changed; and all of it now and then, for its time to live counts from the last write."""
-        stale = live.seen - live.written > self._ttl / REFRESHES
-        if stale:
-            live.written = live.seen
-        changes = keeping.take_changes(live.model, everything=stale)
-        if changes.model is not None:
-            self._metrics.updated()
-            self._model_state.update(changes.model)
-        if changes.small is not None:
-            self._window_state.update(changes.small)
-        if changes.others is not None:
-            self._others_state.update(changes.others)
-        for piece in changes.labels:
-            self._labels_state.add(piece)
-        if changes.all_labels is not None:
-            self._labels_state.update([changes.all_labels])
-
-    # -- output ----------------------------------------------------------------------------------------------------
-
     def _row(self, key: str, name: str, results: Results) -> Row:
-        encoder = self._encoder
-        for evolved in results.evolutions:
-            log.info("key %r: %s, schema %d -> %d", name, evolved.kind, evolved.old_schema_id, evolved.new_schema_id)
+        encoder, kafka_key = self._encoder, key.encode("latin-1") or None
+        letters = [dead_letters.encode(kafka_key, letter, self._settings.limits) for letter in results.dead_letters]
         return Row(
-            kafka_key=key.encode("latin-1") or None,
+            kafka_key=letters[0].key if letters else kafka_key,  # shortened, where it is too long for any prediction
             predictions=[encoder.prediction(name, scored) for scored in results.predictions],
             evolutions=[encoder.evolution(name, evolved) for evolved in results.evolutions],
-            dead_letters=[Row(letter.raw.value, dead_letter_headers(letter)) for letter in results.dead_letters],
+            dead_letters=[Row(letter.value, letter.headers) for letter in letters],
         )
 
-    def _unusable_key(self, key: str, records: list[Raw]) -> Row:
-        error = BadRecordError(
-            "no-key", "the record has no key, or one that is not UTF-8: send each with its device's name"
-        )
-        name = type(error).__name__
-        letters = [DeadLetter(raw, error.reason, name, str(error), None, of_key=True) for raw in records]
+    def _all_dead(
+        self, key: str, name: str, records: Sequence[Raw], error: BadRecordError, *, of_key: bool = False
+    ) -> Row:
+        """All of these records as dead letters."""
+        class_name = type(error).__name__
+        letters = [DeadLetter(raw, error.reason, class_name, str(error), None, of_key=of_key) for raw in records]
         results = Results(dead_letters=letters)
+        self._tell(name, results)
+        return self._row(key, name, results)
+
+    def _tell(self, name: str, results: Results) -> None:
+        for evolved in results.evolutions:
+            log.info("key %r: %s, schema %d -> %d", name, evolved.kind, evolved.old_schema_id, evolved.new_schema_id)
         self._metrics.count(results)
-        return self._row(key, "", results)
-
-
-def _time_to_live(ms: int) -> StateTtlConfig:
-    """Of a kind that lets PyFlink keep writes until the end of a bundle: each alone is a wait for the JVM."""
-    builder = StateTtlConfig.new_builder(Time.milliseconds(ms))
-    builder.set_update_type(StateTtlConfig.UpdateType.OnReadAndWrite)  # with this, reads are not cached: the models are
-    builder.set_state_visibility(StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp)
-    return builder.build()
-
-
-def _readable(key: str) -> str | None:
-    """The key as text; it comes with one character per byte, so that no two keys become one on the way."""
-    try:
-        return key.encode("latin-1").decode() or None
-    except UnicodeDecodeError:
-        return None

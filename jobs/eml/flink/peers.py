@@ -14,7 +14,7 @@ from pyflink.datastream import KeyedProcessFunction
 from pyflink.table import DataTypes, Schema, StreamTableEnvironment
 
 from eml.flink import environment
-from eml.flink.operator import BYTES
+from eml.flink.model_store import BYTES
 from eml.flink.pipeline import keyed, readings_table, sink_table
 from eml.settings import Settings, load
 

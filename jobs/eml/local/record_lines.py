@@ -132,10 +132,10 @@ def _no_base64(what: str) -> bytes:
     )
 
 
-def _headers(headers: object) -> dict[str, bytes]:
+def _headers(headers: object) -> dict[str, bytes | None]:
     if not isinstance(headers, dict):
         raise LineError("'headers' must be an object of texts in base64")
-    return {name: _bytes(value, f"header {name!r}") for name, value in headers.items()}
+    return {name: None if value is None else _bytes(value, f"header {name!r}") for name, value in headers.items()}
 
 
 # -- values ------------------------------------------------------------------------------------------------------------

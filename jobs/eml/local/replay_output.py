@@ -5,11 +5,11 @@ is what a reader of the topics would see.
 """
 
 import json
-from base64 import b64encode
 from collections.abc import Mapping
 
 from eml.local.replay import Figures, Said, What
 from eml.stream.outputs import Encoder, read_evolution, read_prediction
+from eml.stream.packing import text_of
 from eml.stream.records import DeadLetter, Evolved, Scored
 
 ENCODER = Encoder(0, 0)  # no registry gave its schemas an id, and nobody asks for it
@@ -38,8 +38,8 @@ def _dead_letter(key: str, letter: DeadLetter) -> dict[str, object]:
         "error": letter.error,
         "message": letter.message,
         "schema_id": letter.schema_id,
-        "value": None if raw.value is None else b64encode(raw.value).decode(),
-        "headers": {name: b64encode(value).decode() for name, value in raw.headers.items()},
+        "value": text_of(raw.value),
+        "headers": {name: text_of(value) for name, value in raw.headers.items()},
         "source_topic": position.topic,
         "source_partition": position.partition,
         "source_offset": position.offset,

@@ -139,9 +139,7 @@ def as_arrived(message: Message) -> Arrived | None:
     if not key:
         return None
     headers = dict(cast("list[tuple[str, bytes | None]]", message.headers() or []))
-    return Arrived(
-        0, key, Raw(message.value(), place_of(message), {name: value or b"" for name, value in headers.items()})
-    )
+    return Arrived(0, key, Raw(message.value(), place_of(message), headers))
 
 
 def place_of(message: Message) -> Position:

@@ -60,6 +60,8 @@ class RecordSettings:
     event_time_field: str = "event_time"
     label_field: str = "label"
     non_finite: Literal["reject", "missing"] = "reject"  # NaN and infinities: dead letters, or missing values
+    key_format: Literal["text", "int", "long", "avro"] = "text"  # of the Kafka record's key
+    tombstones: Literal["count", "dead-letter"] = "count"  # records without a value, as compacted topics have them
     max_features: int = 4_096
     max_depth: int = 8  # of nested records
     max_nodes: int = 10_000  # of a schema, with every named type written out
@@ -97,8 +99,30 @@ class JobSettings:
     checkpoint_dir: str = ""  # a URI all of the cluster can write; empty: as the cluster is set up
     cached_learners: int = 1_000  # per task
     state_ttl_ms: int = 2_592_000_000  # a key silent for this long is forgotten (30 days)
-    waiting_records: int = 10_000  # per key, for a schema the registry cannot be asked for
+    waiting_full: Literal["dead-letter", "block"] = "dead-letter"  # what becomes of records beyond limits.waiting_*
+    on_internal_error: Literal["dead-letter", "stop"] = "dead-letter"  # a record that makes our own code fail
     connector_jar: str = ""  # its path; ON_CLUSTER: in Flink's own class path; empty: resolved through Maven
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsSettings:
+    """Bounds of what devices send. A record beyond one becomes a dead letter; no other key notices.
+
+    What we write must fit into the 1 MiB that producers, brokers and topics take by default, and what we keep for one
+    key must not grow with what that key sends.
+    """
+
+    key_bytes: int = 1_024  # of the Kafka key, which is written with every prediction, twice
+    value_bytes: int = 262_144  # of a record's value: ten times a record with record.max_features doubles
+    header_bytes: int = 65_536  # of a record's headers in all, names and values: they wait in state with their record
+    event_id_bytes: int = 1_024  # an event id is written with its prediction, and kept until its label comes
+    label_bytes: int = 256  # a label becomes a class, and its name is written with every prediction of its key
+    classes: int = 256  # per key: every prediction has a score for each (70 kB at most with the longest names)
+    dead_letter_bytes: int = 524_288  # key, value and headers: what is longer is shortened, with its length and SHA-256
+    event_bytes: int = 524_288  # an event that lists more feature names than fit is shortened
+    waiting_records: int = 10_000  # per key, for a schema that cannot be had now
+    waiting_bytes: int = 16_777_216  # the same in bytes: they are read and written together
+    cached_bytes: int = 536_870_912  # models in memory, per task, beside job.cached_learners
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +134,5 @@ class Settings:
     record: RecordSettings = field(default_factory=RecordSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
+    limits: LimitsSettings = field(default_factory=LimitsSettings)
     job: JobSettings = field(default_factory=JobSettings)

@@ -30,6 +30,18 @@ class Decoded:
     keys: list[str | None]
     bad: list[tuple[int, BadRecordError]]  # position in the batch, ascending, and what is wrong
 
+    def only(self, kept: list[int]) -> "Decoded":
+        """The same with these of the good records alone."""
+        return Decoded(
+            [self.rows[row] for row in kept],
+            self.values[kept],
+            labels=[self.labels[row] for row in kept],
+            event_ids=[self.event_ids[row] for row in kept],
+            event_times=[self.event_times[row] for row in kept],
+            keys=[self.keys[row] for row in kept],
+            bad=self.bad,
+        )
+
 
 class Decoder:
     """Decodes the values of one schema."""

@@ -41,6 +41,10 @@ class Donors:
         if donor is not None and donor.key == key:
             donor.snapshot, donor.line = line.snapshot(), None
 
+    def forget(self, key: str) -> None:
+        """Do not offer a key's models any more: it is not known in which state they are."""
+        self._newest = OrderedDict((number, donor) for number, donor in self._newest.items() if donor.key != key)
+
     def newest(self, schema: ReadingSchema, key: str) -> tuple[str, bytes] | None:
         """Whose model a key may begin with, and its bytes."""
         donor = self._newest.get(schema.id)

@@ -12,6 +12,7 @@ takes the model that is newest by then; the event of each says at which record.
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import cast
 
 from eml.core import FeatureSpace
 from eml.core.arrays import Array
@@ -19,6 +20,7 @@ from eml.settings import Settings
 from eml.stream.donors import Donors
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.labels import LabelJoin
+from eml.stream.limits import check_size, text_problem, too_many_classes
 from eml.stream.line import Line
 from eml.stream.moves import Moves
 from eml.stream.pending import Pending
@@ -40,6 +42,8 @@ class KeyModel:
         self.join = LabelJoin(learning.labels_kept, learning.label_wait_ms) if labels else None
         self._labels_topic = labels
         self._learning = learning
+        self._limits = settings.limits
+        self._counts_tombstones = settings.record.tombstones == "count"
 
     # -- a micro-batch ---------------------------------------------------------------------------------------------
 
@@ -54,6 +58,7 @@ class KeyModel:
             for row, error in decoded.bad:
                 results.dead_letters.append(_dead_letter(raws[row], error, schema.id))
             good = [raws[row] for row in decoded.rows]
+            decoded, good = self._of_bounded_texts(schema, decoded, good, results)
             if ones[0].is_label:
                 self._take_answers(schema, decoded, good, results)
             else:
@@ -62,13 +67,21 @@ class KeyModel:
             results.labels = self.join.take_counts()
         return results
 
+    def drop_windows(self) -> int:
+        """Forget the labelled readings that wait to be learnt; how many they were."""
+        return self.moves.drop_windows()
+
     def _look_up_all(self, records: Sequence[Raw], look_up: LookUp, results: Results) -> list[Framed]:
         """The records that can be decoded now; one that must wait makes all behind it wait, to keep their order."""
         framed = []
         for number, raw in enumerate(records):
+            if raw.value is None and self._counts_tombstones:
+                results.tombstones += 1
+                continue
             schema_id = None
             is_label = self.join is not None and raw.position.topic == self._labels_topic
             try:
+                check_size(raw, self._limits)
                 schema_id = unframe(raw.value)
                 schema = look_up(schema_id)
                 if not is_label:
@@ -82,11 +95,25 @@ class KeyModel:
                 break
         return framed
 
+    def _of_bounded_texts(
+        self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw], results: Results
+    ) -> tuple[Decoded, list[Raw]]:
+        """What was decoded, without the records whose event id or label is too long."""
+        texts = zip(decoded.event_ids, decoded.labels, strict=True)
+        problems = [text_problem(event_id, label, self._limits) for event_id, label in texts]
+        if not any(problems):
+            return decoded, raws
+        for raw, error in zip(raws, problems, strict=True):
+            if error is not None:
+                results.dead_letters.append(_dead_letter(raw, error, schema.id))
+        good = [row for row, error in enumerate(problems) if error is None]
+        return decoded.only(good), [raws[row] for row in good]
+
     # -- readings of one schema ------------------------------------------------------------------------------------
 
     def _run(self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw]) -> Run:
         """Readings with what is known of their labels so far."""
-        run = Run(schema, decoded, [raw.position for raw in raws], list(decoded.labels), [None] * len(raws))
+        run = Run(schema, decoded, raws, [raw.position for raw in raws], list(decoded.labels), [None] * len(raws))
         if self.join is None:
             return run
         for row, (event_id, label) in enumerate(zip(decoded.event_ids, decoded.labels, strict=True)):
@@ -105,6 +132,12 @@ class KeyModel:
         """Serve readings in pieces between which no model that predicts changes."""
         start = 0
         while start < len(run):
+            if not self._may_be_class(run.labels[start]):
+                results.dead_letters.append(
+                    _dead_letter(run.raws[start], too_many_classes(self._limits), run.schema.id)
+                )
+                start += 1
+                continue
             was_current = start > 0 and self.moves.is_current(run.schema)
             line = self.moves.line_for(run, start, results)
             if not was_current:
@@ -124,10 +157,29 @@ class KeyModel:
 
     def _piece_end(self, run: Run, start: int, serving: Sequence[Line]) -> int:
         """The first record after `start` before or at which a model that predicts may change."""
-        rest = slice(start, start + self.moves.reach(run, start))
+        rest = slice(start, self._class_end(run, start, start + self.moves.reach(run, start)))
         labelled = [label is not None for label in run.labels[rest]]
         times = run.times(rest)
         return start + min(line.next_change(labelled, times, self._learning) for line in serving)
+
+    def _may_be_class(self, label: str | None) -> bool:
+        """Whether a label is a class of the key, or may become one."""
+        if label is None or self.moves.most_classes() < self._limits.classes:
+            return True
+        classes = self.moves.classes()
+        return label in classes or len(classes) < self._limits.classes
+
+    def _class_end(self, run: Run, start: int, stop: int) -> int:
+        """The first reading after `start` and before `stop` whose label would be one class too many; else `stop`."""
+        rows = run.labelled(slice(start, stop))
+        if self.moves.most_classes() + len(rows) <= self._limits.classes:
+            return stop
+        classes = self.moves.classes()
+        for row in rows:
+            classes.add(cast("str", run.labels[row]))
+            if row > start and len(classes) > self._limits.classes:
+                return row
+        return stop
 
     def _predict(self, run: Run, piece: slice, serving: Sequence[Line], results: Results) -> None:
         """Predict with the first of `serving`, compare with the second, and count what can be counted now."""
@@ -161,16 +213,31 @@ class KeyModel:
     def _take_answers(self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw], results: Results) -> None:
         """Labels that came on their own topic."""
         for raw, event_id, label in zip(raws, decoded.event_ids, decoded.labels, strict=True):
+            error = None
             if event_id is None or label is None:
                 error = BadRecordError("no-label", "a label names its event and its class: neither may be null")
+            elif not self._may_be_class(label):
+                error = too_many_classes(self._limits)
+            if error is not None:
                 results.dead_letters.append(_dead_letter(raw, error, schema.id))
-            elif self.join is not None:
+            elif self.join is not None and event_id is not None and label is not None:
                 now = raw.position.timestamp_ms
                 pending = self.join.answer(event_id, label, now)
                 if pending is not None:
                     at = Moment(raw.position, None)
                     self.moves.score(pending.predicted, pending.cold, label, pending.schema_id, at, results)
                     self._teach(pending.values[None], pending.space, [label], [now])
+
+
+def wait_ms(raw: Raw, look_up: LookUp) -> int:
+    """How long a record must wait for its schema; 0: it is there, or the record is a bad one."""
+    try:
+        look_up(unframe(raw.value))
+    except BadRecordError:
+        return 0
+    except RegistryUnavailableError as error:
+        return error.retry_after_ms
+    return 0
 
 
 def _dead_letter(raw: Raw, error: BadRecordError, schema_id: int | None) -> DeadLetter:

@@ -121,6 +121,13 @@ def take_changes(key: KeyModel, *, everything: bool = False) -> Changes:
     return changes
 
 
+def take_all(key: KeyModel) -> Parts:
+    """Everything that is kept of a key."""
+    all_ = take_changes(key, everything=True)
+    labels = [all_.all_labels] if all_.all_labels is not None else []
+    return Parts(all_.model, all_.small, all_.others, labels)
+
+
 def load(key: str, settings: Settings, parts: Parts, donors: Donors | None = None) -> KeyModel:
     """The key whose parts were taken; a new one where nothing was."""
     loaded = KeyModel(key, settings, donors)

@@ -18,7 +18,7 @@ is the next piece, `whole` one that takes the place of all, due when the log is 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from eml.stream.packing import pack, unpack
 from eml.stream.pending import Pending, Spaces
@@ -40,6 +40,10 @@ class LabelCounts:
     unmatched: int = 0  # early labels dropped without a reading
     unlabelled: int = 0  # readings dropped without a label
     repeated: int = 0  # readings that came again
+
+    def plus(self, later: "LabelCounts") -> "LabelCounts":
+        """Both together."""
+        return LabelCounts(*(mine + other for mine, other in zip(astuple(self), astuple(later), strict=True)))
 
 
 class LabelJoin:

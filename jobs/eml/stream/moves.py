@@ -73,6 +73,29 @@ class Moves:
         """The lines that learn from a label."""
         return self._kept().taught()
 
+    def classes(self) -> set[str]:
+        """The labels that the key's newest model knows or is about to learn."""
+        if self.lines is None:
+            return set()
+        head = self.lines.head
+        return {*map(str, head.learner.classes), *head.window.labels}
+
+    def most_classes(self) -> int:
+        """At least as many as `classes` has, and known at once."""
+        return 0 if self.lines is None else len(self.lines.head.learner.classes) + len(self.lines.head.window)
+
+    def drop_windows(self) -> int:
+        """Forget the labelled readings that wait to be learnt; how many the newest model had."""
+        if self.lines is None:
+            return 0
+        dropped = len(self.lines.head.window)
+        for line in (self.lines.head, *self.lines.others()):
+            if len(line.window):
+                line.window.take()
+                line.window_changed = True
+                dropped = max(dropped, 1)
+        return dropped
+
     def reach(self, run: Run, start: int) -> int:
         """How many readings from `start` on the line that serves the first can serve: fewer where the head may move."""
         schema = run.schema

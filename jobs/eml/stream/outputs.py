@@ -1,4 +1,4 @@
-"""Results as bytes for Kafka: predictions and evolution events as framed Avro, dead letters as headers.
+"""Results as bytes for Kafka: predictions and evolution events as framed Avro.
 
 Last stop in Python: the operator calls it with what `fleet` said; the tools read with it what the job wrote. Calls
 `wire` for the frame. Knows the schemas under `schemas/`, but neither the registry (it is given the ids) nor topics.
@@ -20,17 +20,15 @@ from typing import Any, cast
 
 import fastavro
 
-from eml.stream.records import DeadLetter, Evolved, Scored
+from eml.stream.records import Evolved, Scored
 from eml.stream.varints import write_varint
 from eml.stream.wire import HEADER_SIZE, frame, unframe
 
 PREDICTION = "prediction"
 EVOLUTION = "evolution"
-CONNECT = "__connect.errors."  # Kafka Connect's names: tools for dead letters know them
-OWN = "eml.errors."
-EXECUTED_BY = b"eml.stream"
-LONGEST_MESSAGE = 1_000  # characters: a header should not outgrow its record
 
+EVENT_BYTES = 524_288  # of an event, unless limits.event_bytes says otherwise
+LENGTH_BYTES = 3  # before a text
 REPEATED = 64  # names and numbers kept as bytes; more than the keys of a few micro-batches is not needed
 NULL, SOME = b"\x00", b"\x02"  # branches of ["null", X]
 FALSE, TRUE = b"\x00", b"\x01"
@@ -45,9 +43,10 @@ def schema_text(name: str) -> str:
 class Encoder:
     """Writes predictions and evolution events under the ids that the registry gave their schemas."""
 
-    def __init__(self, prediction_schema_id: int, evolution_schema_id: int) -> None:
+    def __init__(self, prediction_schema_id: int, evolution_schema_id: int, event_bytes: int = EVENT_BYTES) -> None:
         self._prediction_frame = frame(prediction_schema_id, b"")
         self._evolution_schema_id = evolution_schema_id
+        self._event_bytes = event_bytes
 
     def prediction(self, key: str, scored: Scored) -> bytes:
         """One prediction; byte for byte what fastavro writes."""
@@ -73,30 +72,12 @@ class Encoder:
         )
 
     def evolution(self, key: str, evolved: Evolved) -> bytes:
-        """One evolution event."""
-        payload = BytesIO()
-        fastavro.schemaless_writer(payload, _parsed(EVOLUTION), _evolution_fields(key, evolved))
-        return frame(self._evolution_schema_id, payload.getvalue())
-
-
-def dead_letter_headers(letter: DeadLetter) -> dict[str, bytes]:
-    """The record's own headers and why it is dead; what is said of an earlier death is left out."""
-    position = letter.raw.position
-    said = {
-        f"{CONNECT}topic": position.topic,
-        f"{CONNECT}partition": str(position.partition),
-        f"{CONNECT}offset": str(position.offset),
-        f"{CONNECT}stage": "KEY_CONVERTER" if letter.of_key else "VALUE_CONVERTER",  # Connect's words for it
-        f"{CONNECT}exception.class.name": letter.error,
-        f"{CONNECT}exception.message": letter.message[:LONGEST_MESSAGE],
-        f"{OWN}reason": letter.reason,
-        f"{OWN}timestamp": str(position.timestamp_ms),  # the record's: the same record gives the same headers
-    }
-    if letter.schema_id is not None:
-        said[f"{OWN}schema.id"] = str(letter.schema_id)
-    kept = {name: value for name, value in letter.raw.headers.items() if not name.startswith((CONNECT, OWN))}
-    ours = {name: text.encode(errors="replace") for name, text in said.items()}  # a message may quote broken text
-    return {**kept, **ours, f"{CONNECT}class.name": EXECUTED_BY}
+        """One evolution event; one that names more features than fit is shortened, and says so."""
+        fields = _evolution_fields(key, evolved)
+        payload = _written(EVOLUTION, fields)
+        if len(payload) > self._event_bytes:
+            payload = _written(EVOLUTION, _shortened(fields, self._event_bytes // 2))
+        return frame(self._evolution_schema_id, payload)
 
 
 def read_prediction(data: bytes) -> dict[str, object]:
@@ -126,6 +107,26 @@ def _read(name: str, data: bytes) -> dict[str, object]:
     unframe(data)
     fields = fastavro.schemaless_reader(BytesIO(data[HEADER_SIZE:]), _parsed(name), None)
     return cast("dict[str, object]", fields)  # a record is a dict
+
+
+def _written(name: str, fields: Mapping[str, object]) -> bytes:
+    payload = BytesIO()
+    fastavro.schemaless_writer(payload, _parsed(name), fields)
+    return payload.getvalue()
+
+
+def _shortened(fields: Mapping[str, object], room: int) -> dict[str, object]:
+    """An event's fields with as many feature names as fit into `room` bytes; what explains them is left out."""
+    short = {**fields, "renamed": {}, "takeovers": {}, "shortened": True}
+    for name in ("vanished", "augmented", "returned", "survived"):
+        kept = []
+        for feature in cast("list[str]", fields[name]):
+            room -= len(feature.encode()) + LENGTH_BYTES
+            if room < 0:
+                break
+            kept.append(feature)
+        short[name] = kept
+    return short
 
 
 def _evolution_fields(key: str, evolved: Evolved) -> dict[str, object]:
@@ -158,6 +159,7 @@ def _evolution_fields(key: str, evolved: Evolved) -> dict[str, object]:
         "recovery": asdict(evolved.recovery) if evolved.recovery is not None else None,
         "drift": asdict(evolved.drift) if evolved.drift is not None else None,
         "donor": evolved.donor,
+        "shortened": False,
     }
 
 

@@ -6,11 +6,22 @@ Called by `keeping`, `labels` and `waiting`, each with a magic and a version of 
 import json
 import struct
 import zlib
+from base64 import b64decode, b64encode
 from typing import Any
 
 from eml.core import SnapshotDamagedError, SnapshotVersionError
 
 HEAD = struct.Struct("<4sHII")  # magic, version, CRC-32 of all that follows, bytes of the description
+
+
+def text_of(data: bytes | None) -> str | None:
+    """Bytes as a text that JSON can hold (base64); null stays null."""
+    return None if data is None else b64encode(data).decode()
+
+
+def bytes_of(text: str | None) -> bytes | None:
+    """The bytes that such a text stands for."""
+    return None if text is None else b64decode(text)
 
 
 def pack(magic: bytes, version: int, description: object, content: bytes) -> bytes:

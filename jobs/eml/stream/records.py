@@ -47,7 +47,7 @@ class Raw:
 
     value: bytes | None
     position: Position
-    headers: Mapping[str, bytes]
+    headers: Mapping[str, bytes | None]
 
 
 @dataclass(slots=True)

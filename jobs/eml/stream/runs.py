@@ -17,7 +17,7 @@ Newest = Callable[[str], ReadingSchema | None]  # the newest version of a subjec
 
 @dataclass(slots=True)
 class Results:
-    """What became of a micro-batch: each reading is in exactly one of predictions, dead letters and waiting."""
+    """What became of a micro-batch: each record is in one of predictions, dead letters, waiting and tombstones."""
 
     predictions: list[Scored] = field(default_factory=list)
     evolutions: list[Evolved] = field(default_factory=list)
@@ -27,6 +27,18 @@ class Results:
     scored: int = 0  # predictions whose label came
     right: int = 0
     labels: LabelCounts | None = None  # None: no topic for them
+    tombstones: int = 0  # records without a value, where these are only counted
+    not_learnt: int = 0  # labelled readings that were dropped because learning them failed
+
+    def add(self, later: "Results") -> None:
+        """Append the results of what came next."""
+        for name in ("predictions", "evolutions", "dead_letters", "waiting"):
+            getattr(self, name).extend(getattr(later, name))
+        for name in ("scored", "right", "tombstones", "not_learnt"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self.retry_after_ms = later.retry_after_ms
+        if later.labels is not None:
+            self.labels = later.labels if self.labels is None else self.labels.plus(later.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,7 @@ class Run:
 
     schema: ReadingSchema
     decoded: Decoded
+    raws: list[Raw]
     positions: list[Position]
     labels: list[str | None]  # that came inside the reading, or before it
     pending: list[Pending | None]  # readings whose label is to come

@@ -1,12 +1,12 @@
 """Records of a key that wait for a schema, as bytes: kept in state while the registry cannot be asked.
 
-Written and read by the operator; knows only `records`.
+Written and read by the operator; knows only `records` and how they are measured.
 """
 
-from base64 import b64decode, b64encode
 from collections.abc import Sequence
 
-from eml.stream.packing import pack, unpack
+from eml.stream.limits import headers_size
+from eml.stream.packing import bytes_of, pack, text_of, unpack
 from eml.stream.records import Position, Raw
 
 MAGIC = b"EMLQ"
@@ -22,11 +22,16 @@ def dump(records: Sequence[Raw]) -> bytes:
             raw.position.offset,
             raw.position.timestamp_ms,
             None if raw.value is None else len(raw.value),
-            {name: b64encode(value).decode() for name, value in raw.headers.items()},
+            {name: text_of(value) for name, value in raw.headers.items()},
         ]
         for raw in records
     ]
     return pack(MAGIC, VERSION, described, b"".join(raw.value or b"" for raw in records))
+
+
+def size(raw: Raw) -> int:
+    """Bytes of a record, as limits.waiting_bytes counts them."""
+    return len(raw.value or b"") + headers_size(raw.headers)
 
 
 def load(data: bytes) -> list[Raw]:
@@ -36,6 +41,6 @@ def load(data: bytes) -> list[Raw]:
     for topic, partition, offset, timestamp_ms, length, headers in described:
         value = None if length is None else values[start : start + length]
         start += length or 0
-        decoded = {name: b64decode(text) for name, text in headers.items()}
+        decoded = {name: bytes_of(text) for name, text in headers.items()}
         records.append(Raw(value, Position(topic, partition, offset, timestamp_ms), decoded))
     return records

@@ -21,14 +21,16 @@ from eml.local.messages import ReadingWriter
 from eml.local.record_lines import Arrived, Registered
 from eml.local.replay import Replay
 from eml.local.replay_output import line_of
-from eml.settings import Settings
+from eml.settings import RecordSettings, Settings
 from eml.stream.outputs import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import frame
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 RECORDS, EXPECTED = FIXTURES / "replay-v1.jsonl", FIXTURES / "replay-v1.expected.jsonl"
-SETTINGS = Settings(learner=LearnerConfig(memory_size=128, rank=8, warm_up=16))
+SETTINGS = Settings(
+    learner=LearnerConfig(memory_size=128, rank=8, warm_up=16), record=RecordSettings(tombstones="dead-letter")
+)
 KEYS = ("pump-1", "pump-2")
 FIRST, BOTH, SECOND = 24, 14, 18  # records per key: before version 2 is registered, before it is used, of version 2
 BEGIN_MS = 1_763_270_000_000

@@ -8,9 +8,10 @@ from eml.local import observer
 from eml.local.errors import LocalError
 from eml.local.scoreboard import Scoreboard
 from eml.local.topics import Topics
-from eml.settings import Settings
+from eml.settings import LimitsSettings, Settings
+from eml.stream.dead_letters import encode
 from eml.stream.fleet import KeyModel
-from eml.stream.outputs import Encoder, dead_letter_headers
+from eml.stream.outputs import Encoder
 from eml.stream.records import DeadLetter, Position, Raw
 from tests.unit.local.demo_records import RECORDS, SCHEMAS
 
@@ -54,7 +55,7 @@ def test_the_observer_reads_what_the_job_writes(monkeypatch, sent):
     board.add_sent(until_upgraded)
     messages = [FakeMessage(TOPICS.predictions, encoder.prediction(key, scored)) for scored in said.predictions]
     messages += [FakeMessage(TOPICS.evolutions, encoder.evolution(key, evolved)) for evolved in said.evolutions]
-    messages += [FakeMessage(TOPICS.dead_letters, b"", list(dead_letter_headers(letter).items()))]
+    messages += [FakeMessage(TOPICS.dead_letters, b"", list(encode(b"", letter, LimitsSettings()).headers.items()))]
     assert observe(monkeypatch, board, messages) == len(messages)
     assert board.predictions == len(board.labels) == RECORDS + 1
     assert board.dead_letters == {"truncated": 1}

@@ -83,7 +83,7 @@ def test_silence_is_told(reading, monkeypatch, messages, why):
 def test_a_message_is_taken_whole():
     found = as_arrived(FakeMessage(3, 5))  # type: ignore[arg-type]
     place = Position("readings", 3, 5, 105)
-    assert found == Arrived(0, "pump", Raw(VALUE, place, {"trace": b"1", "empty": b""}))
+    assert found == Arrived(0, "pump", Raw(VALUE, place, {"trace": b"1", "empty": None}))
 
 
 def test_properties_that_only_java_knows_are_named():

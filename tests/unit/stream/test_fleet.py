@@ -191,7 +191,8 @@ def test_bad_records_do_not_touch_their_neighbours():
         Raw((raws[0].value or b"") + b"\0", Position("readings", 0, 1004, 0), {}),
     ]
     mixed = [*raws[:10], *bad[:2], *raws[10:33], *bad[2:], *raws[33:]]
-    results = run(mixed, cut=11)
+    settings = replace(SETTINGS, record=RecordSettings(tombstones="dead-letter"))
+    results = run(mixed, settings, cut=11)
     assert results.predictions == run(raws).predictions
     assert sorted((d.raw.position.offset, d.reason) for d in results.dead_letters) == [
         (1000, "no-value"),

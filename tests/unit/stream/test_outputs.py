@@ -15,15 +15,13 @@ from hypothesis import strategies as st
 from eml.core import Evolution, FeatureSpace, Stage
 from eml.stream.errors import BadRecordError
 from eml.stream.outputs import (
-    LONGEST_MESSAGE,
     Encoder,
-    dead_letter_headers,
     read_evolution,
     read_prediction,
     schema_text,
 )
-from eml.stream.records import DeadLetter, Position, Raw, Scored
-from tests.unit.stream.examples import ENCODER, EVOLVED, KEY, POSITION, SCORED
+from eml.stream.records import Position, Scored
+from tests.unit.stream.examples import ENCODER, EVOLVED, KEY, SCORED
 
 PREDICTION = fastavro.parse_schema(json.loads(schema_text("prediction")))
 INT = st.integers(-(2**31), 2**31 - 1)
@@ -64,11 +62,6 @@ def fields(key: str, said: Scored) -> dict[str, Any]:
         "source_timestamp": position.timestamp_ms,
     }
     return {name: apart[name] if name in apart else getattr(said, name) for name in names}
-
-
-def letter(**changes: Any) -> DeadLetter:
-    raw = Raw(b"\x00\x00\x00\x00\x07", POSITION, {"trace": b"\x01\xff"})
-    return replace(DeadLetter(raw, "truncated", "BadRecordError", "it ends too early", 7), **changes)
 
 
 @given(TEXT, scored())
@@ -132,40 +125,22 @@ def test_each_kind_has_its_own_schema_id_in_front():
         Encoder(-1, 2)
 
 
+def test_an_event_that_names_more_features_than_fit_is_shortened_and_says_so():
+    names = tuple(f"{number}-{'n' * 500}" for number in range(3_000))
+    change = FeatureSpace(names).diff(FeatureSpace(tuple(f"new-{name}" for name in names)))
+    evolved = replace(EVOLVED, report=replace(EVOLVED.report, change=change))
+    whole, short = Encoder(300, 2, 10_000_000), Encoder(300, 2)
+    assert not read_evolution(whole.evolution(KEY, evolved))["shortened"]
+    assert len(short.evolution(KEY, evolved)) < 524_288
+    seen = read_evolution(short.evolution(KEY, evolved))
+    assert seen["shortened"]
+    assert seen["vanished"] == list(names[: len(seen["vanished"])])  # type: ignore[arg-type]
+    assert len(seen["vanished"]) > 100  # type: ignore[arg-type]
+
+
 def test_bytes_without_a_frame_are_refused():
     with pytest.raises(BadRecordError):
         read_prediction(b"\x01\x00\x00\x00\x07rest")
-
-
-def test_a_dead_letter_says_where_it_comes_from_and_why():
-    assert dead_letter_headers(letter()) == {
-        "trace": b"\x01\xff",
-        "__connect.errors.topic": b"readings",
-        "__connect.errors.partition": b"3",
-        "__connect.errors.offset": b"1234567",
-        "__connect.errors.stage": b"VALUE_CONVERTER",
-        "__connect.errors.class.name": b"eml.stream",
-        "__connect.errors.exception.class.name": b"BadRecordError",
-        "__connect.errors.exception.message": b"it ends too early",
-        "eml.errors.reason": b"truncated",
-        "eml.errors.schema.id": b"7",
-        "eml.errors.timestamp": b"1763270000123",
-    }
-
-
-def test_a_letter_that_dies_again_tells_of_its_last_death_only():
-    earlier = dead_letter_headers(letter())
-    again = letter(raw=Raw(b"", POSITION, earlier), reason="not-framed", schema_id=None)
-    headers = dead_letter_headers(again)
-    assert headers["eml.errors.reason"] == b"not-framed"
-    assert "eml.errors.schema.id" not in headers
-    assert headers["trace"] == b"\x01\xff"
-
-
-def test_a_long_or_broken_message_becomes_a_short_header():
-    long = dead_letter_headers(letter(message="é" * 5_000))["__connect.errors.exception.message"]
-    assert long.decode() == "é" * LONGEST_MESSAGE
-    assert dead_letter_headers(letter(message="half \ud83d"))["__connect.errors.exception.message"] == b"half ?"
 
 
 @pytest.mark.parametrize("name", ["prediction", "evolution", "label", "readings/v1", "readings/v3"])

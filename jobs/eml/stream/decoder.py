@@ -28,6 +28,7 @@ class Decoded:
     event_ids: list[str | None]
     event_times: list[int | None]  # milliseconds since 1970 UTC
     keys: list[str | None]
+    kafka_keys: list[str | None]  # that a label says its reading has
     bad: list[tuple[int, BadRecordError]]  # position in the batch, ascending, and what is wrong
 
 
@@ -55,6 +56,7 @@ class Decoder:
             event_ids=self._column("event_id", items, len(rows)),
             event_times=self._column("event_time", items, len(rows)),
             keys=self._column("key", items, len(rows)),
+            kafka_keys=self._column("kafka_key", items, len(rows)),
             bad=bad,
         )
 

@@ -28,6 +28,11 @@ from eml.stream.runs import Framed, LookUp, Newest, Results, Run, scored
 from eml.stream.schema import Decoded, ReadingSchema
 from eml.stream.wire import HEADER_SIZE, unframe
 
+WRONG_KEY = (
+    "the label's field 'key' is not the Kafka key that the label was sent with: send a label with the Kafka key of its "
+    "reading, and the same in 'key' or nothing"
+)
+
 
 class KeyModel:
     """The models of one key, and the readings and labels that wait for each other."""
@@ -160,9 +165,13 @@ class KeyModel:
 
     def _take_answers(self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw], results: Results) -> None:
         """Labels that came on their own topic."""
-        for raw, event_id, label in zip(raws, decoded.event_ids, decoded.labels, strict=True):
+        named = zip(raws, decoded.event_ids, decoded.labels, decoded.kafka_keys, strict=True)
+        for raw, event_id, label, key in named:
             if event_id is None or label is None:
                 error = BadRecordError("no-label", "a label names its event and its class: neither may be null")
+                results.dead_letters.append(_dead_letter(raw, error, schema.id))
+            elif key is not None and key != self.key:
+                error = BadRecordError("wrong-key", WRONG_KEY)
                 results.dead_letters.append(_dead_letter(raw, error, schema.id))
             elif self.join is not None:
                 now = raw.position.timestamp_ms

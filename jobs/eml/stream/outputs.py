@@ -158,6 +158,8 @@ def _evolution_fields(key: str, evolved: Evolved) -> dict[str, object]:
         "recovery": asdict(evolved.recovery) if evolved.recovery is not None else None,
         "drift": asdict(evolved.drift) if evolved.drift is not None else None,
         "donor": evolved.donor,
+        "ignored": [{"name": name, "reason": reason} for name, reason in evolved.ignored],
+        "warnings": list(evolved.warnings),
     }
 
 

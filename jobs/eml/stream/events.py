@@ -3,7 +3,7 @@
 Called by `moves`. An event says of which versions it speaks, and carries the change of features where there is one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eml.core import FeatureSpace
 from eml.core.features import FeatureChange
@@ -28,7 +28,8 @@ class Teller:
 
     def evolution(self, old: Version, schema: ReadingSchema, report: Evolution, stage: Stage) -> None:
         """The head evolved from another version to that of `schema`."""
-        self._add(EVOLUTION, old, self.head.version, report, stage, fields_of=schema)
+        self.tell(EVOLUTION, old, report, stage)
+        self.told[-1] = replace(self.told[-1], ignored=schema.ignored[:MOST_TOLD], warnings=schema.warnings[:MOST_TOLD])
 
     def tell(self, kind: str, old: Version, report: Evolution, stage: Stage | None = None) -> None:
         """Something with a change of features happened; `stage` is the one before it."""
@@ -61,7 +62,6 @@ class Teller:
         recovery: RecoveryFigures | None = None,
         drift: Drift | None = None,
         donor: str | None = None,
-        fields_of: ReadingSchema | None = None,
     ) -> None:
         old, new = old or self.head.version, new or self.head.version
         self.told.append(
@@ -81,8 +81,6 @@ class Teller:
                 recovery=recovery,
                 drift=drift,
                 donor=donor,
-                ignored=fields_of.ignored[:MOST_TOLD] if fields_of is not None else (),
-                warnings=fields_of.warnings[:MOST_TOLD] if fields_of is not None else (),
             )
         )
 

@@ -91,20 +91,27 @@ class KeyModel:
 
     def _run(self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw]) -> Run:
         """Readings with what is known of their labels so far."""
-        run = Run(schema, decoded, [raw.position for raw in raws], list(decoded.labels), [None] * len(raws))
-        if self.join is None:
-            return run
+        run = Run(schema, decoded, [raw.position for raw in raws], list(decoded.labels), [None] * len(raws), [])
+        if self.join is not None:
+            self._find_labels(run, self.join)
+        for position, known in zip(run.positions, run.labels, strict=True):
+            run.times_ms.append(self.moves.tick(position.timestamp_ms, labelled=known is not None))
+        return run
+
+    def _find_labels(self, run: Run, join: LabelJoin) -> None:
+        """Labels that came before their readings; readings without one wait for it."""
+        schema, decoded = run.schema, run.decoded
         for row, (event_id, label) in enumerate(zip(decoded.event_ids, decoded.labels, strict=True)):
             if event_id is None:
                 continue
+            sent_ms = run.positions[row].timestamp_ms
             if label is not None:
-                run.labels[row] = label if self.join.settle(event_id, label, run.time(row)) else None
+                run.labels[row] = label if join.settle(event_id, label, sent_ms) else None
                 continue
             values = decoded.values[row].copy()
-            pending = Pending(event_id, run.time(row), schema.id, schema.space, values, predicted=None, cold=None)
-            run.labels[row] = self.join.expect(pending)
+            pending = Pending(event_id, sent_ms, schema.id, schema.space, values, predicted=None, cold=None)
+            run.labels[row] = join.expect(pending)
             run.pending[row] = pending  # for what will be predicted of it
-        return run
 
     def _serve(self, run: Run, newest: Newest | None, results: Results) -> None:
         """Serve readings in pieces between which no model that predicts changes."""
@@ -174,11 +181,11 @@ class KeyModel:
                 error = BadRecordError("wrong-key", WRONG_KEY)
                 results.dead_letters.append(_dead_letter(raw, error, schema.id))
             elif self.join is not None:
-                now = raw.position.timestamp_ms
-                pending = self.join.answer(event_id, label, now)
+                pending = self.join.answer(event_id, label, raw.position.timestamp_ms)
                 if pending is not None:
                     at = Moment(raw.position, None)
                     self.moves.score(pending.predicted, pending.cold, label, pending.schema_id, at, results)
+                    now = self.moves.tick(raw.position.timestamp_ms, labelled=True)
                     self._teach(pending.values[None], pending.space, [label], [now])
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from eml.core import EvolvingMetricLearner, FeatureSpace
 from eml.settings import Settings
+from eml.stream.clock import Clock
 from eml.stream.donors import Donors
 from eml.stream.drift import DriftDetector
 from eml.stream.events import Teller, announcement, return_of
@@ -29,6 +30,7 @@ class Moves:
         self.scores = Scores(learning.recovery_records)
         self.sensitivity = learning.drift_sensitivity if learning.drift != "off" else 0.0
         self.drift = DriftDetector(self.sensitivity)
+        self.clock = Clock()
         self.changed = False  # what is kept with the head's learner
         self.small_changed = False  # what is kept with the windows
         self.others_changed = False
@@ -58,6 +60,14 @@ class Moves:
         else:
             self._evolve(run, row, results)
         return lines.head
+
+    def tick(self, timestamp_ms: int, *, labelled: bool) -> int:
+        """The key's time at a record. One without a label changes no state where it comes when it is expected."""
+        now = None if labelled else self.clock.at(timestamp_ms)
+        if now is None:
+            now = self.clock.advance(timestamp_ms)
+            self.small_changed = True
+        return now
 
     def serving(self, line: Line, schema: ReadingSchema) -> Sequence[Line]:
         """The line, and the cold restart beside it where they are to be compared."""

@@ -1,9 +1,10 @@
 """A key between versions: announced, staggered, rolled back, returned, renamed; and how it is told."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Literal
 
 import numpy as np
@@ -104,25 +105,27 @@ def test_a_field_marked_as_retiring_starts_the_t_stage():
     assert switch.report.transform_steps > 0
 
 
-def marked(names: Sequence[str], retiring: Sequence[str] = (), version: int = 1, **more: object) -> ReadingSchema:
+def marked(
+    names: Sequence[str], retiring: Sequence[str] = (), version: int = 1, **more: Mapping[str, object]
+) -> ReadingSchema:
     """A schema of version and id `version`, with features that are marked as retiring."""
-    marks = {name: {"eml.retiring": True} for name in retiring}
-    return compile_schema(reading_schema(names, **{**marks, **more}), version, "s-value", version, RecordSettings())
+    marks: dict[str, Mapping[str, object]] = {name: {"eml.retiring": True} for name in retiring}
+    text = reading_schema(names, "Reading", **marks, **more)
+    return compile_schema(text, version, "s-value", version, RecordSettings())
 
 
 def told_of(
     schemas: Sequence[ReadingSchema], registered: Sequence[ReadingSchema | None] = ()
 ) -> list[tuple[str, int, str]]:
     """Kind, version and stage afterwards of each event, where a device goes through versions of the same features."""
-    model, device, told = KeyModel("pump", SETTINGS), Device(), []
-    for number, schema in enumerate(schemas):
-        text = reading_schema(schema.space.names)
+    model, device, told = KeyModel("pump", SETTINGS), Device(), list[tuple[str, int, str]]()
+    for schema, heard in zip_longest(schemas, registered):
+        names = schema.space.names
         raws = []
         for _ in range(150):
-            value, _, _ = device.value(schema.id, text, schema.space.names)
+            value, _, _ = device.value(schema.id, reading_schema(names), names)
             raws.append(Raw(value, Position("readings", 0, device.sent, 1000 * device.sent), {}))
-        heard = registered[number] if registered else None
-        results = model.step(raws, {one.id: one for one in schemas}.__getitem__, lambda _, heard=heard: heard)
+        results = model.step(raws, {one.id: one for one in schemas}.__getitem__, {"s-value": heard}.get)
         told += [(event.kind, event.new_version, results.predictions[-1].stage) for event in results.evolutions]
     return told
 
@@ -399,6 +402,17 @@ def test_drift_can_be_left_alone():
 
 
 # -- a fleet's warm start ----------------------------------------------------------------------------------------------
+
+
+def test_a_new_key_does_not_prepare_for_what_only_its_donor_was_told():
+    settings = replace(QUICK, learning=LearningSettings(warm_start=True))
+    donors, raws = Donors(), records([1] * 200, labelled=1.0)
+    donor, new = KeyModel("old", settings, donors), KeyModel("new", settings, donors)
+    donor.step(raws[:100], look_up, newest(2))
+    assert donor.step(raws[100:], look_up, newest(2)).predictions[-1].stage == "transforming"
+    results = new.step(raws[:1], look_up)
+    assert [event.kind for event in results.evolutions] == ["warm-start"]
+    assert results.predictions[-1].stage == "steady"
 
 
 def test_a_new_key_begins_with_the_newest_model_of_its_schema():

@@ -23,9 +23,9 @@ def reading_schema(names: Sequence[str], name: str = "Reading", **marks: Mapping
     return json.dumps({"type": "record", "name": name, "namespace": "test", "fields": reserved + features})
 
 
-def label_value(schema_id: int, text: str, event_id: str, label: str) -> bytes:
+def label_value(schema_id: int, text: str, event_id: str, label: str, key: str = "pump") -> bytes:
     """A record of the labels topic."""
-    return _written(schema_id, text, {"key": "-", "event_id": event_id, "label": label, "event_time": None})
+    return _written(schema_id, text, {"key": key, "event_id": event_id, "label": label, "event_time": None})
 
 
 def _written(schema_id: int, text: str, fields: Mapping[str, object]) -> bytes:

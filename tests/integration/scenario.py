@@ -148,7 +148,7 @@ class Scenario:
         messages = [
             self._message(
                 self.name + device,
-                label_value(self._label_schema, text, event_id, said or self.truth[event_id]),
+                label_value(self._label_schema, text, event_id, said or self.truth[event_id], self.name + device),
                 "label",
             )
             for event_id in ids

@@ -59,24 +59,37 @@ class FeatureSpace:
     def diff(self, new: "FeatureSpace") -> "FeatureChange":
         """Sort the features of both spaces into vanished, survived and augmented.
 
-        A feature survives under its own name or under a name the new space lists as its alias;
-        its own name wins, and no old feature survives twice.
+        A feature survives under its own name, or under another one where either space lists the other's name as an
+        alias: from a newer version back to an older one only the old space has the aliases. No feature survives twice.
+
+        Where a feature's own name is in both spaces, that name wins over an alias, because aliases stay in a schema
+        long after the rename. It does not win where the name was given away: in a cycle or chain of renames (a to b
+        and b to a; a to b and b to c) all of whose names are explicitly renamed, by aliases that only one of the two
+        spaces has. So the version that swaps two names moves both, and the next one, with the same aliases, neither.
         """
-        former = {name: name for name in new.names if name in self.position}
+        former = {name: name for name in new.names if name in self.position} | _moved(self, new)
         taken = set(former.values())
         for name in new.names:
-            if name in former:
-                continue
-            alias = next((a for a in new.aliases.get(name, ()) if a in self.position and a not in taken), None)
-            if alias is not None:
-                former[name] = alias
-                taken.add(alias)
+            if name not in former:
+                alias = next((old for old in _claims(self, new, name) if old not in taken), None)
+                if alias is not None:
+                    former[name] = alias
+                    taken.add(alias)
         return FeatureChange(
             vanished=tuple(name for name in self.names if name not in taken),
             survived=tuple(name for name in new.names if name in former),
             augmented=tuple(name for name in new.names if name not in former),
             former=former,
         )
+
+    @cached_property
+    def named_by_alias(self) -> Mapping[str, tuple[str, ...]]:
+        """The features that list a name as their alias, by that name."""
+        found: dict[str, list[str]] = {}
+        for name, aliases in self.aliases.items():
+            for alias in aliases:
+                found.setdefault(alias, []).append(name)
+        return {alias: tuple(names) for alias, names in found.items()}
 
 
 @dataclass(frozen=True)
@@ -97,3 +110,29 @@ class FeatureChange:
     def is_evolution(self) -> bool:
         """Whether the set of features changed; a new order or new names alone are none."""
         return bool(self.vanished or self.augmented)
+
+
+def _claims(old: FeatureSpace, new: FeatureSpace, name: str) -> list[str]:
+    """Old features that either space's aliases say `name` of the new one is; those both agree on say nothing new."""
+    forward = [a for a in new.aliases.get(name, ()) if a in old.position and a not in old.aliases.get(name, ())]
+    backward = [o for o in old.named_by_alias.get(name, ()) if name not in new.aliases.get(o, ())]
+    return [claim for claim in dict.fromkeys((*forward, *backward)) if claim != name]
+
+
+def _moved(old: FeatureSpace, new: FeatureSpace) -> dict[str, str]:
+    """Renames, new name to old, that hold although the names are in both spaces: whole cycles and chains of them."""
+    claims = {name: _claims(old, new, name) for name in (*new.aliases, *old.named_by_alias) if name in new.position}
+    moved = {name: found[0] for name, found in claims.items() if len(found) == 1}
+    wanted = Counter(moved.values())
+    moved = {name: was for name, was in moved.items() if wanted[was] == 1}
+    while True:
+        given = set(moved.values())
+        broken = [
+            name
+            for name, was in moved.items()
+            if (name in old.position and name not in given) or (was in new.position and was not in moved)
+        ]
+        if not broken:
+            return moved
+        for name in broken:
+            del moved[name]

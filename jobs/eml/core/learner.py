@@ -26,7 +26,7 @@ from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
 from eml.core.neighbours import log_scores
 from eml.core.report import NO_LABELS, Evolution, Explanation, Label, Prediction, Predictions, Stage, ViewReport
-from eml.core.spelling import fold_weights
+from eml.core.spelling import Spelling, fold_weights
 from eml.core.state import State
 from eml.core.views import View, softmax
 
@@ -60,6 +60,12 @@ class EvolvingMetricLearner:
     def stage(self) -> Stage:
         """Where the learner stands between two evolutions."""
         return self._state.stage
+
+    @property
+    def upcoming(self) -> FeatureSpace | None:
+        """The space that was announced, while it has not come."""
+        upcoming = self._state.upcoming
+        return None if upcoming is None else Spelling(upcoming.space).outer
 
     @property
     def classes(self) -> tuple[Label, ...]:

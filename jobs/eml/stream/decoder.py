@@ -28,6 +28,7 @@ class Decoded:
     event_ids: list[str | None]
     event_times: list[int | None]  # milliseconds since 1970 UTC
     keys: list[str | None]
+    kafka_keys: list[str | None]  # that a label says its reading has
     bad: list[tuple[int, BadRecordError]]  # position in the batch, ascending, and what is wrong
 
     def only(self, kept: list[int]) -> "Decoded":
@@ -39,6 +40,7 @@ class Decoded:
             event_ids=[self.event_ids[row] for row in kept],
             event_times=[self.event_times[row] for row in kept],
             keys=[self.keys[row] for row in kept],
+            kafka_keys=[self.kafka_keys[row] for row in kept],
             bad=self.bad,
         )
 
@@ -67,6 +69,7 @@ class Decoder:
             event_ids=self._column("event_id", items, len(rows)),
             event_times=self._column("event_time", items, len(rows)),
             keys=self._column("key", items, len(rows)),
+            kafka_keys=self._column("kafka_key", items, len(rows)),
             bad=bad,
         )
 

@@ -3,14 +3,14 @@
 Called by `moves`. An event says of which versions it speaks, and carries the change of features where there is one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eml.core import FeatureSpace
 from eml.core.features import FeatureChange
 from eml.core.report import Evolution, Stage
 from eml.stream.drift import Drift
+from eml.stream.hints import MOST_TOLD
 from eml.stream.line import Line, Version, version_of
-from eml.stream.placing import with_former_names
 from eml.stream.records import DRIFT, EVOLUTION, RECOVERY, WARM_START, Evolved, Moment
 from eml.stream.recovery import RecoveryFigures
 from eml.stream.schema import ReadingSchema
@@ -26,9 +26,10 @@ class Teller:
     head: Line
     told: list[Evolved]
 
-    def evolution(self, old: Version, report: Evolution, stage: Stage) -> None:
-        """The head evolved from another version."""
+    def evolution(self, old: Version, schema: ReadingSchema, report: Evolution, stage: Stage) -> None:
+        """The head evolved from another version to that of `schema`."""
         self.tell(EVOLUTION, old, report, stage)
+        self.told[-1] = replace(self.told[-1], ignored=schema.ignored[:MOST_TOLD], warnings=schema.warnings[:MOST_TOLD])
 
     def tell(self, kind: str, old: Version, report: Evolution, stage: Stage | None = None) -> None:
         """Something with a change of features happened; `stage` is the one before it."""
@@ -90,17 +91,20 @@ def _report(change: FeatureChange, *, announced: bool, returned: tuple[str, ...]
 
 def return_of(old: FeatureSpace, back: FeatureSpace) -> Evolution:
     """What the return to a kept model changes: it knows all that is new to the one that was left."""
-    change = old.diff(with_former_names(back, old))
+    change = old.diff(back)
     return _report(change, announced=False, returned=change.augmented)
 
 
 def announcement(schema: ReadingSchema, newest: ReadingSchema | None) -> tuple[Version, FeatureSpace] | None:
     """The version that a key on `schema` prepares for, and its features; None where nothing is to change.
 
-    A newer version says it all. Features that are marked as retiring say only what will be gone.
+    A newer version says it all; one with the same features, whether those marked as retiring still are. Such marks say
+    only what will be gone.
     """
     if newest is not None and newest.subject == schema.subject and newest.version > schema.version:
-        return (version_of(newest), newest.space) if schema.space.diff(newest.space).is_evolution else None
+        if schema.space.diff(newest.space).is_evolution:
+            return version_of(newest), newest.space
+        schema = newest
     staying = tuple(name for name in schema.space.names if name not in schema.retiring)
     if not schema.retiring or not staying:
         return None

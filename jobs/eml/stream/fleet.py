@@ -30,6 +30,11 @@ from eml.stream.runs import Framed, LookUp, Newest, Results, Run, scored
 from eml.stream.schema import Decoded, ReadingSchema
 from eml.stream.wire import HEADER_SIZE, unframe
 
+WRONG_KEY = (
+    "the label's field 'key' is not the Kafka key that the label was sent with: send a label with the Kafka key of its "
+    "reading, and the same in 'key' or nothing"
+)
+
 
 class KeyModel:
     """The models of one key, and the readings and labels that wait for each other."""
@@ -113,20 +118,28 @@ class KeyModel:
 
     def _run(self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw]) -> Run:
         """Readings with what is known of their labels so far."""
-        run = Run(schema, decoded, raws, [raw.position for raw in raws], list(decoded.labels), [None] * len(raws))
-        if self.join is None:
-            return run
+        positions = [raw.position for raw in raws]
+        run = Run(schema, decoded, raws, positions, list(decoded.labels), [None] * len(raws), [])
+        if self.join is not None:
+            self._find_labels(run, self.join)
+        for position, known in zip(run.positions, run.labels, strict=True):
+            run.times_ms.append(self.moves.tick(position.timestamp_ms, labelled=known is not None))
+        return run
+
+    def _find_labels(self, run: Run, join: LabelJoin) -> None:
+        """Labels that came before their readings; readings without one wait for it."""
+        schema, decoded = run.schema, run.decoded
         for row, (event_id, label) in enumerate(zip(decoded.event_ids, decoded.labels, strict=True)):
             if event_id is None:
                 continue
+            sent_ms = run.positions[row].timestamp_ms
             if label is not None:
-                run.labels[row] = label if self.join.settle(event_id, label, run.time(row)) else None
+                run.labels[row] = label if join.settle(event_id, label, sent_ms) else None
                 continue
             values = decoded.values[row].copy()
-            pending = Pending(event_id, run.time(row), schema.id, schema.space, values, predicted=None, cold=None)
-            run.labels[row] = self.join.expect(pending)
+            pending = Pending(event_id, sent_ms, schema.id, schema.space, values, predicted=None, cold=None)
+            run.labels[row] = join.expect(pending)
             run.pending[row] = pending  # for what will be predicted of it
-        return run
 
     def _serve(self, run: Run, newest: Newest | None, results: Results) -> None:
         """Serve readings in pieces between which no model that predicts changes."""
@@ -212,20 +225,22 @@ class KeyModel:
 
     def _take_answers(self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw], results: Results) -> None:
         """Labels that came on their own topic."""
-        for raw, event_id, label in zip(raws, decoded.event_ids, decoded.labels, strict=True):
-            error = None
+        named = zip(raws, decoded.event_ids, decoded.labels, decoded.kafka_keys, strict=True)
+        for raw, event_id, label, key in named:
             if event_id is None or label is None:
                 error = BadRecordError("no-label", "a label names its event and its class: neither may be null")
-            elif not self._may_be_class(label):
-                error = too_many_classes(self._limits)
-            if error is not None:
                 results.dead_letters.append(_dead_letter(raw, error, schema.id))
-            elif self.join is not None and event_id is not None and label is not None:
-                now = raw.position.timestamp_ms
-                pending = self.join.answer(event_id, label, now)
+            elif key is not None and key != self.key:
+                error = BadRecordError("wrong-key", WRONG_KEY)
+                results.dead_letters.append(_dead_letter(raw, error, schema.id))
+            elif not self._may_be_class(label):
+                results.dead_letters.append(_dead_letter(raw, too_many_classes(self._limits), schema.id))
+            elif self.join is not None:
+                pending = self.join.answer(event_id, label, raw.position.timestamp_ms)
                 if pending is not None:
                     at = Moment(raw.position, None)
                     self.moves.score(pending.predicted, pending.cold, label, pending.schema_id, at, results)
+                    now = self.moves.tick(raw.position.timestamp_ms, labelled=True)
                     self._teach(pending.values[None], pending.space, [label], [now])
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from eml.core import EvolvingMetricLearner
 from eml.settings import Settings
+from eml.stream.clock import Clock
 from eml.stream.donors import Donors
 from eml.stream.drift import DriftDetector
 from eml.stream.fleet import KeyModel
@@ -85,6 +86,7 @@ def dump_small(moves: Moves) -> bytes:
         "other": [lines.other, lines.other_count],
         "scores": moves.scores.dump(),
         "drift": moves.drift.dump(),
+        "clock": moves.clock.dump(),
     }
     return pack(SMALL, SMALL_VERSION, counts, b"".join(contents))
 
@@ -187,6 +189,7 @@ def _load_small(moves: Moves, settings: Settings, data: bytes, what: str) -> Non
     lines.other, lines.other_count = description["other"]
     moves.scores = Scores.load(settings.learning.recovery_records, description["scores"])
     moves.drift = DriftDetector.load(moves.sensitivity, description["drift"])
+    moves.clock = Clock.load(description["clock"])
 
 
 def _named(lines: Lines) -> Iterator[tuple[str, Line]]:

@@ -9,9 +9,9 @@ learner. A label may come after its reading, before it, inside it, twice, or nev
 
 The first label of an id stands; one inside a reading stands against an early one. An id is on one shelf at most.
 
-Time is the key's clock, the largest Kafka timestamp of its readings and labels so far, so that the records alone
-decide. A thing waits from what the clock showed when it came, not from its own timestamp: a late one has its time,
-too, and a timestamp far in the future empties the shelves once and does not close them.
+Time is a clock that the Kafka timestamps of readings and labels set, so that the records alone decide; one that is
+far in the future is not believed alone (`clock`). A thing waits from what the clock showed when it came, not from its
+own timestamp: a late one has its time, too.
 
 State is a log of pieces, because a key may wait for a thousand readings and each micro-batch changes a few: `changes`
 is the next piece, `whole` one that takes the place of all, due when the log is `outgrown`.
@@ -20,6 +20,7 @@ is the next piece, `whole` one that takes the place of all, due when the log is 
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
+from eml.stream.clock import Clock
 from eml.stream.packing import pack, unpack
 from eml.stream.pending import Pending, Spaces
 from eml.stream.shelf import Shelf
@@ -55,13 +56,13 @@ class LabelJoin:
     def __init__(self, limit: int, wait_ms: int) -> None:
         self.counts = LabelCounts()
         self._wait_ms = wait_ms
-        self._clock = 0
+        self._clock = Clock()
         self._due = 0  # nothing can be dropped for its age until the clock is beyond
         self._pending: Shelf[Pending] = Shelf(limit)
         self._early: Shelf[str] = Shelf(limit)
         self._settled: Shelf[str] = Shelf(limit)
         self._spaces = Spaces()
-        self._written_clock = 0
+        self._written_clock = self._clock.dump()
         self._first, self._later = 0, 0  # bytes of the log's first piece, and of those after it
 
     def __len__(self) -> int:
@@ -83,10 +84,10 @@ class LabelJoin:
             return None
         label = self._early.take(event_id)
         if label is None:
-            self.counts.unlabelled += self._pending.put(event_id, self._clock, reading)
+            self.counts.unlabelled += self._pending.put(event_id, self._clock.now_ms, reading)
             return None
         self.counts.joined += 1
-        self._settled.put(event_id, self._clock, label)
+        self._settled.put(event_id, self._clock.now_ms, label)
         return label
 
     def settle(self, event_id: str, label: str, timestamp_ms: int) -> bool:
@@ -106,7 +107,7 @@ class LabelJoin:
             early = self._early.take(event_id)
             if early is not None:
                 self._count_again(early, label)
-        self._settled.put(event_id, self._clock, label)
+        self._settled.put(event_id, self._clock.now_ms, label)
         return True
 
     def answer(self, event_id: str, label: str, timestamp_ms: int) -> Pending | None:
@@ -115,7 +116,7 @@ class LabelJoin:
         reading = self._pending.take(event_id)
         if reading is not None:
             self.counts.joined += 1
-            self._settled.put(event_id, self._clock, label)
+            self._settled.put(event_id, self._clock.now_ms, label)
             return reading
         known = self._settled.get(event_id)
         if known is None:
@@ -124,7 +125,7 @@ class LabelJoin:
             self._count_again(known, label)
         else:
             self.counts.early += 1
-            self.counts.unmatched += self._early.put(event_id, self._clock, label)
+            self.counts.unmatched += self._early.put(event_id, self._clock.now_ms, label)
         return None
 
     def _count_again(self, known: str, label: str) -> None:
@@ -134,17 +135,15 @@ class LabelJoin:
             self.counts.contradictions += 1
 
     def _advance(self, timestamp_ms: int) -> None:
-        if timestamp_ms > self._clock:
-            self._clock = timestamp_ms
-            if timestamp_ms > self._due:
-                self._drop_old()
+        if self._clock.advance(timestamp_ms) > self._due:
+            self._drop_old()
 
     def _drop_old(self) -> None:
-        start = self._clock - self._wait_ms
+        start = self._clock.now_ms - self._wait_ms
         self.counts.unlabelled += self._pending.drop_before(start)
         self.counts.unmatched += self._early.drop_before(start)
         self._settled.drop_before(start)
-        oldest = min(shelf.oldest_ms(self._clock) for shelf in (self._pending, self._early, self._settled))
+        oldest = min(shelf.oldest_ms(self._clock.now_ms) for shelf in (self._pending, self._early, self._settled))
         self._due = oldest + self._wait_ms
 
     # -- state -----------------------------------------------------------------------------------------------------
@@ -152,11 +151,11 @@ class LabelJoin:
     def changes(self) -> bytes | None:
         """The next piece of the log: what happened since the last one; None where nothing did."""
         shelves = (self._pending, self._early, self._settled)
-        if self._clock == self._written_clock and not any(shelf.changed for shelf in shelves):
+        if self._clock.dump() == self._written_clock and not any(shelf.changed for shelf in shelves):
             return None
         spaces, rows, values = self._spaces.describe(self._pending.news())
         labels = [self._early.news(), self._settled.news()]
-        piece = self._write([self._clock, [shelf.gone() for shelf in shelves], spaces, rows, *labels], values)
+        piece = self._write([self._clock.dump(), [shelf.gone() for shelf in shelves], spaces, rows, *labels], values)
         self._count(piece)
         return piece
 
@@ -165,7 +164,7 @@ class LabelJoin:
         self._spaces, self._first, self._later = Spaces(), 0, 0
         spaces, rows, values = self._spaces.describe(self._pending.everything())
         labels = [self._early.everything(), self._settled.everything()]
-        piece = self._write([self._clock, [([], 0)] * 3, spaces, rows, *labels], values)
+        piece = self._write([self._clock.dump(), [([], 0)] * 3, spaces, rows, *labels], values)
         self._count(piece)
         return piece
 
@@ -177,7 +176,7 @@ class LabelJoin:
     def _write(self, description: list[object], values: bytes) -> bytes:
         for shelf in (self._pending, self._early, self._settled):
             shelf.written()
-        self._written_clock = self._clock
+        self._written_clock = self._clock.dump()
         return pack(MAGIC, VERSION, description, values)
 
     def _count(self, piece: bytes) -> None:
@@ -197,8 +196,8 @@ class LabelJoin:
 
     def _replay(self, piece: bytes) -> None:
         description, values = unpack(MAGIC, VERSION, piece, "a key's labels")
-        self._clock, gone, spaces, rows, early, settled = description
-        self._written_clock = self._clock
+        clock, gone, spaces, rows, early, settled = description
+        self._clock, self._written_clock = Clock.load(clock), clock
         self._pending.replay(gone[0], self._spaces.read(spaces, rows, values))
         self._early.replay(gone[1], early)
         self._settled.replay(gone[2], settled)

@@ -69,7 +69,7 @@ class Line:
     def rename(self, version: Version, space: FeatureSpace) -> None:
         """Go on under a version with the same features in another order or under other names."""
         former = self.space
-        if former.names != space.names:
+        if former != space:  # also where only aliases differ: they may swap names, and later versions build on them
             self.learner.evolve(space)
             self.window.values = [placed(values, former, space) for values in self.window.values]
             self.window_changed = True

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from eml.core import EvolvingMetricLearner, FeatureSpace
 from eml.settings import Settings
+from eml.stream.clock import Clock
 from eml.stream.donors import Donors
 from eml.stream.drift import DriftDetector
 from eml.stream.events import Teller, announcement, return_of
 from eml.stream.line import Line, Version, version_of
 from eml.stream.lines import Lines
-from eml.stream.placing import with_former_names
 from eml.stream.records import ANNOUNCED, RESUMED, WITHDRAWN, Moment
 from eml.stream.recovery import Scores
 from eml.stream.runs import Newest, Results, Run
@@ -30,6 +30,7 @@ class Moves:
         self.scores = Scores(learning.recovery_records)
         self.sensitivity = learning.drift_sensitivity if learning.drift != "off" else 0.0
         self.drift = DriftDetector(self.sensitivity)
+        self.clock = Clock()
         self.changed = False  # what is kept with the head's learner
         self.small_changed = False  # what is kept with the windows
         self.others_changed = False
@@ -59,6 +60,14 @@ class Moves:
         else:
             self._evolve(run, row, results)
         return lines.head
+
+    def tick(self, timestamp_ms: int, *, labelled: bool) -> int:
+        """The key's time at a record. One without a label changes no state where it comes when it is expected."""
+        now = None if labelled else self.clock.at(timestamp_ms)
+        if now is None:
+            now = self.clock.advance(timestamp_ms)
+            self.small_changed = True
+        return now
 
     def serving(self, line: Line, schema: ReadingSchema) -> Sequence[Line]:
         """The line, and the cold restart beside it where they are to be compared."""
@@ -143,22 +152,31 @@ class Moves:
         """Put the head on a reading's schema: another id only, a move of columns, or an evolution."""
         lines, schema, now = self._kept(), run.schema, run.time(row)
         old = lines.head
-        self.changed, self.small_changed, self.announced = True, True, None
+        self.changed, self.small_changed = True, True
         learner, stage = old.learner, old.learner.stage
-        space = with_former_names(schema.space, learner.space)
-        if not learner.space.diff(space).is_evolution:
-            old.rename(version_of(schema), space)
-            lines.move_to(old)
+        if not learner.space.diff(schema.space).is_evolution:
+            self._rename(old, schema)
             return
+        self.announced = None
         old.learn(self._learning)  # what is pending is of the old space
         self._end_recovery(self._teller(run.moment(row), results))
         if self._donors is not None:
             self._donors.left(self._key, old)
         lines.leave(Line(old.version, asleep=learner.snapshot()), now, self._learning)
-        report = learner.evolve(space)
+        report = learner.evolve(schema.space)
         lines.move_to(Line.of(version_of(schema), learner))
-        self._teller(run.moment(row), results).evolution(old.version, report, stage)
+        self._teller(run.moment(row), results).evolution(old.version, schema, report, stage)
         self._compare_with_cold_start(schema.space)
+
+    def _rename(self, head: Line, schema: ReadingSchema) -> None:
+        """Go on under another id. What was announced still is; what the old version announced, the new one may not."""
+        if self.announced == head.version:  # by marks on its own fields
+            coming, upcoming = announcement(schema, None), head.learner.upcoming
+            other = coming is not None and (upcoming is None or upcoming.diff(coming[1]).is_evolution)
+            # Other marks are a new announcement. Where none is left, `hear` sees that, and withdraws.
+            self.announced = None if other else version_of(schema)
+        head.rename(version_of(schema), schema.space)
+        self._kept().move_to(head)
 
     def _resume(self, line: Line, run: Run, row: int, results: Results) -> None:
         """Back to a version whose model was kept."""
@@ -180,28 +198,30 @@ class Moves:
         if not self.is_current(run.schema):
             return
         head, at = self._kept().head, run.moment(row)
-        if self._donors is not None and head.learner.revision == 0:
-            self._take_over(head, run.schema, at, results)
+        taken_over = self._donors is not None and head.learner.revision == 0 and self._take_over(head, run, at, results)
         heard = newest(run.schema.subject) if newest is not None else None
         if heard is None and self.announced not in (None, head.version):
             return  # no news: what was announced still is
         coming = announcement(run.schema, heard)
         version = coming[0] if coming is not None else None
         if version == self.announced:
+            if taken_over and version is None:
+                head.learner.announce(head.space)  # what the other key had been told is not known here
             return
-        space = with_former_names(coming[1], head.space) if coming is not None else head.space
+        space = coming[1] if coming is not None else head.space
         stage = head.learner.stage
         head.learner.announce(space)
         self.announced, self.changed = version, True
         kind = ANNOUNCED if version is not None else WITHDRAWN
         self._teller(at, results).announced(kind, version or head.version, head.space.diff(space), stage)
 
-    def _take_over(self, head: Line, schema: ReadingSchema, at: Moment, results: Results) -> None:
-        found = self._donors.newest(schema, self._key) if self._donors is not None else None
+    def _take_over(self, head: Line, run: Run, at: Moment, results: Results) -> bool:
+        found = self._donors.newest(run.schema, self._key) if self._donors is not None else None
         if found is not None:
             donor, snapshot = found
             head.take(EvolvingMetricLearner.restore(snapshot))
             self._teller(at, results).warm_start(donor)
+        return found is not None
 
     def offer(self) -> None:
         """Let new keys begin with this one's model."""

@@ -117,7 +117,7 @@ def _written(name: str, fields: Mapping[str, object]) -> bytes:
 
 def _shortened(fields: Mapping[str, object], room: int) -> dict[str, object]:
     """An event's fields with as many feature names as fit into `room` bytes; what explains them is left out."""
-    short = {**fields, "renamed": {}, "takeovers": {}, "shortened": True}
+    short = {**fields, "renamed": {}, "takeovers": {}, "ignored": [], "warnings": [], "shortened": True}
     for name in ("vanished", "augmented", "returned", "survived"):
         kept = []
         for feature in cast("list[str]", fields[name]):
@@ -159,6 +159,8 @@ def _evolution_fields(key: str, evolved: Evolved) -> dict[str, object]:
         "recovery": asdict(evolved.recovery) if evolved.recovery is not None else None,
         "drift": asdict(evolved.drift) if evolved.drift is not None else None,
         "donor": evolved.donor,
+        "ignored": [{"name": name, "reason": reason} for name, reason in evolved.ignored],
+        "warnings": list(evolved.warnings),
         "shortened": False,
     }
 

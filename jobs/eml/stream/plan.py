@@ -17,7 +17,7 @@ from eml.stream.avro_types import Type
 from eml.stream.skipping import skip
 from eml.stream.steps import FORMATS, NAN, Step
 
-Role = Literal["feature", "key", "event_id", "event_time", "label", "ignored"]
+Role = Literal["feature", "key", "event_id", "event_time", "label", "kafka_key", "ignored"]
 
 SHORT_RUN = 3  # up to here a list of numbers costs less than an array of its own
 SHORT_WHOLE_RUN = 8  # the same for ints and longs, whose array takes more work

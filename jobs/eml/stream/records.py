@@ -89,6 +89,8 @@ class Evolved:
     recovery: RecoveryFigures | None = None
     drift: Drift | None = None
     donor: str | None = None  # whose model a new key began with
+    ignored: tuple[tuple[str, str], ...] = ()  # names of the new version's fields that are no features, and why
+    warnings: tuple[str, ...] = ()  # what looks like a mistake in its fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,13 +60,14 @@ class Run:
     positions: list[Position]
     labels: list[str | None]  # that came inside the reading, or before it
     pending: list[Pending | None]  # readings whose label is to come
+    times_ms: list[int]  # by the key's clock
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def time(self, row: int) -> int:
-        """Kafka's timestamp of a reading."""
-        return self.positions[row].timestamp_ms
+        """The key's time at a reading."""
+        return self.times_ms[row]
 
     def labelled(self, piece: slice) -> list[int]:
         """Rows of a piece whose label is known."""
@@ -77,8 +78,8 @@ class Run:
         return Moment(self.positions[row], self.decoded.event_times[row])
 
     def times(self, piece: slice) -> list[int]:
-        """Kafka's timestamps of a piece."""
-        return [position.timestamp_ms for position in self.positions[piece]]
+        """The key's time at the readings of a piece."""
+        return self.times_ms[piece]
 
 
 def scored(

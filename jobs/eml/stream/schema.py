@@ -9,12 +9,15 @@ from dataclasses import dataclass, field
 
 from eml.core.features import FeatureSpace
 from eml.settings import RecordSettings
+from eml.stream import hints
 from eml.stream.avro_types import LONGEST_NAME, Field, Type, parse, shown, unsupported
 from eml.stream.decoder import Decoded, Decoder
+from eml.stream.hints import Ignored, why_ignored
 from eml.stream.plan import PER_MS, Leaf, Role
 
 __all__ = ["Decoded", "ReadingSchema", "compile_schema"]
 
+LABEL_KEY = "key"  # of `schemas/label.avsc`: the Kafka key of the reading, in words
 NUMERIC = ("int", "long", "float", "double", "boolean")
 OF_TIME = ("date", "time-", "timestamp-", "local-timestamp-")  # logical types of numbers that measure nothing
 
@@ -28,8 +31,9 @@ class ReadingSchema:
     version: int  # in the subject; 0 without one
     space: FeatureSpace
     retiring: frozenset[str]  # features announced to vanish
-    ignored: tuple[str, ...]  # fields that are neither features nor reserved
+    ignored: tuple[Ignored, ...]  # fields that are neither features nor reserved
     decoder: Decoder = field(repr=False)
+    warnings: tuple[str, ...] = ()  # what looks like a mistake in its fields
 
     def check_features(self) -> None:
         """Raise where records of this schema measure nothing."""
@@ -43,16 +47,19 @@ class ReadingSchema:
 
 def compile_schema(text: str, schema_id: int, subject: str, version: int, settings: RecordSettings) -> ReadingSchema:
     """Check a writer schema and prepare the decoding of its records."""
-    fields = _Fields(settings)
-    fields.add(parse(text, settings), ("",))
+    fields, record = _Fields(settings), parse(text, settings)
+    fields.add(record, ("",))
+    ignored, doubts = tuple(fields.ignored), tuple(hints.warnings(record.fields, _roles(settings)))
+    hints.tell(schema_id, subject, ignored, doubts)
     return ReadingSchema(
         schema_id,
         subject,
         version,
         FeatureSpace(tuple(fields.names), fields.aliases),
         frozenset(fields.retiring),
-        tuple(fields.ignored),
+        ignored,
         Decoder(fields.leaves, reject=settings.non_finite == "reject"),
+        doubts,
     )
 
 
@@ -67,14 +74,18 @@ class _Fields:
         self.names: list[str] = []
         self.aliases: dict[str, tuple[str, ...]] = {}
         self.retiring: list[str] = []
-        self.ignored: list[str] = []
+        self.ignored: list[Ignored] = []
 
     def add(self, record: Type, prefixes: tuple[str, ...], *, retiring: bool = False) -> None:
         """Add the fields of a record; its own names, present and former, are the `prefixes`."""
+        _refuse_shared_aliases(record, frozenset(self._roles) if prefixes == ("",) else frozenset())
         for member in record.fields:
             role = self._roles.get(member.name) if prefixes == ("",) else None
             if role is not None:
                 self.leaves.append(_reserved(member, role))
+                continue
+            if member.name == LABEL_KEY and prefixes == ("",) and _without_null(member.type)[0].kind == "string":
+                self.leaves.append(Leaf("kafka_key", *_without_null(member.type)))
                 continue
             names = self._names(member, prefixes)
             retires = retiring or member.retiring
@@ -97,7 +108,7 @@ class _Fields:
         name, former = names[0], tuple(dict.fromkeys(other for other in names[1:] if other != names[0]))
         inner, null = _without_null(type_)
         if not _is_feature(inner):
-            self.ignored.append(name)
+            self.ignored.append(Ignored(name, why_ignored(inner)))
             self.leaves.append(Leaf("ignored", type_))
             return
         if len(self.names) == self._settings.max_features:
@@ -108,6 +119,21 @@ class _Fields:
             self.aliases[name] = former
         if retiring:
             self.retiring.append(name)
+
+
+def _refuse_shared_aliases(record: Type, reserved: frozenset[str]) -> None:
+    """Raise where two features of a record say that they had the same name: only one of them can be it."""
+    heirs: dict[str, str] = {}
+    for member in record.fields:
+        if member.name in reserved or not (member.type.kind == "record" or _is_feature(_without_null(member.type)[0])):
+            continue
+        for alias in member.aliases:
+            first = heirs.setdefault(alias, member.name)
+            if first != member.name and alias not in (first, member.name):
+                raise unsupported(
+                    f"the fields {shown(first)} and {shown(member.name)} have the same alias {shown(alias)}, so it is "
+                    "not known which of them is the former one: take the alias out of one of them"
+                )
 
 
 def _without_null(type_: Type) -> tuple[Type, int | None]:

@@ -55,7 +55,11 @@ def test_the_observer_reads_what_the_job_writes(monkeypatch, sent):
     board.add_sent(until_upgraded)
     messages = [FakeMessage(TOPICS.predictions, encoder.prediction(key, scored)) for scored in said.predictions]
     messages += [FakeMessage(TOPICS.evolutions, encoder.evolution(key, evolved)) for evolved in said.evolutions]
-    messages += [FakeMessage(TOPICS.dead_letters, b"", list(encode(b"", letter, LimitsSettings()).headers.items()))]
+    messages += [
+        FakeMessage(
+            TOPICS.dead_letters, b"", [(n, v or b"") for n, v in encode(b"", letter, LimitsSettings()).headers.items()]
+        )
+    ]
     assert observe(monkeypatch, board, messages) == len(messages)
     assert board.predictions == len(board.labels) == RECORDS + 1
     assert board.dead_letters == {"truncated": 1}

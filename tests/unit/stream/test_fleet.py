@@ -94,11 +94,20 @@ def test_before_the_first_labels_there_is_a_reason_instead():
     assert all(scored.margin is None and scored.novelty is None for scored in results.predictions)
 
 
-def test_a_prediction_knows_nothing_of_its_own_label():
-    raws = records([1] * 80)
-    unlabelled = records([1] * 80)
-    last = records([1] * 80, labelled=0.0)[-1]
-    assert run([*raws[:-1], last]).predictions[-1].scores == run(unlabelled).predictions[-1].scores
+@pytest.mark.parametrize("full", [16, 32, 64])  # records whose label closes a window: taught first, it would count
+@pytest.mark.parametrize("cut", [None, 1])
+def test_a_prediction_knows_nothing_of_its_own_label(full, cut):
+    raws = records([1] * full, labelled=1.0)
+    last = records([1] * full, labelled=0.0)[-1]
+    with_label, without = run(raws, cut=cut), run([*raws[:-1], last], cut=cut)
+    said, expected = with_label.predictions[-1], without.predictions[-1]
+    assert (said.truth is not None, expected.truth) == (True, None)
+    assert said.scores == expected.scores
+    assert said.model_revision == expected.model_revision
+    model = KeyModel("pump", SETTINGS)
+    model.step(raws, look_up)
+    after = model.step(records([1] * (full + 1))[-1:], look_up).predictions[-1]
+    assert after.model_revision == said.model_revision + 1, "it is learnt for the next one"
 
 
 def test_scores_add_up_and_the_label_is_the_best():

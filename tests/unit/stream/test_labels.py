@@ -223,7 +223,8 @@ def test_a_space_is_written_once():
     for number, space in enumerate(spaces):  # equal, not the same: as a restored schema would be
         join.expect(reading(str(number), 10, space))
         sizes.append(len(join.changes() or b""))
-    assert sizes[1] == sizes[2] < sizes[0] - 500
+    assert sizes[1] < sizes[0] - 500
+    assert sizes[2] < sizes[1] + 10, "but for the clock's last timestamps"
     assert len(LabelJoin.load(10, WAIT_MS, [join.whole()])) == 3
 
 

@@ -181,6 +181,20 @@ def test_recovery_counts_when_labels_come():
     assert told[1].recovery.cold_accuracy_first == 0.0
 
 
+def test_a_label_whose_own_key_is_not_its_kafka_key_is_a_dead_letter():
+    stream, plain = Stream(), Stream()
+    ids = stream.readings(1, 3)
+    plain.readings(1, 3)
+    stray = label_value(LABEL, schema_text("label"), ids[0], "broken", key="press")
+    wrong = Raw(stray, Position("labels", 0, 99, 3000), {})
+    results = KeyModel("pump", SETTINGS).step([*stream.raws, wrong], SCHEMAS.__getitem__)
+    (letter,) = results.dead_letters
+    assert (letter.reason, letter.raw, letter.schema_id) == ("wrong-key", wrong, LABEL)
+    assert "Kafka key of its reading" in letter.message
+    assert results.labels == LabelCounts(), "nothing was taught"
+    assert results.predictions == run(plain.raws).predictions
+
+
 def test_a_label_without_a_name_or_a_class_is_a_dead_letter():
     nothing = reading_schema([])
     schemas = {**SCHEMAS, 8: compile_schema(nothing, 8, "x-value", 1, RecordSettings())}

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from eml.settings import RecordSettings
+from eml.stream import hints
 from eml.stream.errors import BadSchemaError
 from eml.stream.schema import compile_schema
 from tests.unit.stream.encoding import (
@@ -86,14 +87,80 @@ def test_reserved_names_are_reserved_at_the_top_only():
         {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2},
     ],
 )
-def test_other_types_are_ignored_and_counted(type_):
+def test_other_types_are_ignored_and_told_by_name_and_reason(type_):
     schema = compiled(record(field("other", type_), DOUBLE))
-    assert schema.ignored == ("other",)
+    ((name, reason),) = schema.ignored
+    assert name == "other"
+    assert reason
     assert schema.space.names == ("x",)
 
 
 def test_a_logical_type_nobody_knows_leaves_a_number_a_feature():
     assert compiled(record(field("a", {"type": "int", "logicalType": "celsius"}))).space.names == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("found", "type_", "use"),
+    [
+        ("Label", "string", "ignored"),
+        ("LABEL", ["null", "string"], "ignored"),
+        ("labels", "int", "a feature"),
+        ("lable", "string", "ignored"),
+        ("abel", ["null", "int"], "a feature"),
+        ("labell", {"type": "enum", "name": "L", "symbols": ["x"]}, "ignored"),
+    ],
+)
+def test_a_field_that_is_almost_the_label_is_told(found, type_, use):
+    schema = compiled(record(field(found, type_), DOUBLE))
+    said = f"field {found!r} is {use}, and there is no field 'label': did you mean record.label_field = {found!r}?"
+    assert schema.warnings == (said,)
+
+
+def test_other_reserved_fields_that_are_almost_there_are_told():
+    fields = [field("eventId", "long"), field("at", "long", aliases=["event_time"]), field("sensor_ids", "string")]
+    warnings = compiled(record(*fields, LABEL, DOUBLE)).warnings
+    assert [warning.partition("did you mean ")[2] for warning in warnings] == [
+        "record.event_id_field = 'eventId'?",
+        "record.event_time_field = 'at'?",
+        "record.key_field = 'sensor_ids'?",
+    ]
+
+
+def test_a_label_inside_a_nested_record_is_told():
+    (warning,) = compiled(record(field("meta", record(field("label", "int"), name="Meta")), DOUBLE)).warnings
+    assert warning.startswith("field 'meta.label' is a feature: record.label_field is looked for outside of nested")
+
+
+def test_names_that_only_resemble_nothing_and_reserved_fields_that_are_there_are_not_warned_of():
+    fields = [LABEL, field("labels", "int"), field("table", "string"), field("temperature", "double")]
+    assert compiled(record(*fields)).warnings == ()
+
+
+def test_what_is_ignored_is_logged_once_per_schema(caplog):
+    hints.tell.cache_clear()
+    text = record(field("Label", "string"), field("note", "bytes"), DOUBLE)
+    with caplog.at_level("INFO"):
+        compiled(text)
+        compiled(text)
+    told = [one.getMessage() for one in caplog.records if one.name == "eml.stream.hints"]
+    assert len(told) == 2
+    assert "Label: string: not a number or boolean; note: bytes: not a number or boolean" in told[0]
+    assert "did you mean record.label_field = 'Label'?" in told[1]
+
+
+def test_two_fields_with_the_same_alias_are_refused_by_name():
+    said = refusal(record(field("left", "double", aliases=["a"]), field("right", "int", aliases=["x", "a"])))
+    assert "'left' and 'right' have the same alias 'a'" in said
+    assert "take the alias out of one of them" in said
+    inner = record(field("l", "double", aliases=["a"]), field("r", "double", aliases=["a"]), name="In")
+    assert "'l' and 'r'" in refusal(record(field("in", inner)))
+    motors = [field(name, record(DOUBLE, name=name), aliases=["motor"]) for name in ("one", "two")]
+    assert "'one' and 'two'" in refusal(record(*motors))
+
+
+def test_an_alias_may_be_shared_with_a_field_that_is_no_feature():
+    schema = compiled(record(field("code", "int", aliases=["status"]), field("text", "string", aliases=["status"])))
+    assert schema.space.aliases == {"code": ("status",)}
 
 
 def test_aliases_are_former_names_also_of_the_records_around():

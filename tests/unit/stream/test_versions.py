@@ -1,9 +1,10 @@
 """A key between versions: announced, staggered, rolled back, returned, renamed; and how it is told."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Literal
 
 import numpy as np
@@ -104,6 +105,67 @@ def test_a_field_marked_as_retiring_starts_the_t_stage():
     assert switch.report.transform_steps > 0
 
 
+def marked(
+    names: Sequence[str], retiring: Sequence[str] = (), version: int = 1, **more: Mapping[str, object]
+) -> ReadingSchema:
+    """A schema of version and id `version`, with features that are marked as retiring."""
+    marks: dict[str, Mapping[str, object]] = {name: {"eml.retiring": True} for name in retiring}
+    text = reading_schema(names, "Reading", **marks, **more)
+    return compile_schema(text, version, "s-value", version, RecordSettings())
+
+
+def told_of(
+    schemas: Sequence[ReadingSchema], registered: Sequence[ReadingSchema | None] = ()
+) -> list[tuple[str, int, str]]:
+    """Kind, version and stage afterwards of each event, where a device goes through versions of the same features."""
+    model, device, told = KeyModel("pump", SETTINGS), Device(), list[tuple[str, int, str]]()
+    for schema, heard in zip_longest(schemas, registered):
+        names = schema.space.names
+        raws = []
+        for _ in range(150):
+            value, _, _ = device.value(schema.id, reading_schema(names), names)
+            raws.append(Raw(value, Position("readings", 0, device.sent, 1000 * device.sent), {}))
+        results = model.step(raws, {one.id: one for one in schemas}.__getitem__, {"s-value": heard}.get)
+        told += [(event.kind, event.new_version, results.predictions[-1].stage) for event in results.evolutions]
+    return told
+
+
+NAMES = ("a", "b", "c", "d")
+
+
+def test_a_retirement_that_is_taken_back_is_withdrawn():
+    first, second = marked(NAMES, ["d"]), marked(NAMES, version=2)
+    assert told_of([first, second]) == [("announced", 1, "transforming"), ("withdrawn", 2, "steady")]
+    assert told_of([first, second], [first, second]) == told_of([first, second])
+
+
+def test_a_retirement_that_stands_in_the_next_version_is_told_once():
+    versions = [marked(NAMES, ["d"]), marked(NAMES, ["d"], 2), marked((*NAMES[1:], "a"), ["d"], 3)]
+    assert told_of(versions) == [("announced", 1, "transforming")]
+
+
+def test_another_field_that_retires_is_another_announcement():
+    versions = [marked(NAMES, ["d"]), marked(NAMES, ["c", "d"], 2)]
+    assert told_of(versions) == [("announced", 1, "transforming"), ("announced", 2, "transforming")]
+
+
+def test_a_retirement_taken_back_in_the_registry_is_withdrawn_before_its_first_record():
+    first, second, third = marked(NAMES, ["d"]), marked(NAMES, ["d"], 2), marked(NAMES, version=3)
+    assert told_of([first, first, first], [first, second, third]) == [
+        ("announced", 1, "transforming"),
+        ("announced", 2, "transforming"),
+        ("withdrawn", 1, "steady"),
+    ]
+
+
+def test_what_the_registry_announced_can_be_withdrawn_after_a_version_that_changes_nothing():
+    first, second, third = marked(NAMES), marked(NAMES, version=2), marked(NAMES[1:], version=3)
+    assert told_of([first, second, second], [third, None, second]) == [
+        ("announced", 3, "transforming"),
+        ("withdrawn", 2, "steady"),
+    ]
+
+
 # -- staggered and late ------------------------------------------------------------------------------------------------
 
 
@@ -126,6 +188,24 @@ def test_labels_of_either_version_teach_both():
     new = [said.model_revision for said in results.predictions[150:] if not said.late]
     assert own[-1] - own[0] >= 4
     assert new[-1] - new[0] >= 4
+
+
+def test_labels_of_a_renamed_version_teach_the_older_one_with_the_renamed_sensors():
+    names = ("alpha", "b", "c", "d")
+    schemas = {1: marked(("a", "b", "c")), 2: marked(names, version=2, alpha={"aliases": ["a"]})}
+    model, device = KeyModel("pump", SETTINGS), Device()
+    for version in [1] * 60 + [2, 1] + [2] * 5:
+        schema = schemas[version]
+        value, _, _ = device.value(version, reading_schema(schema.space.names), schema.space.names)
+        model.step([Raw(value, Position("readings", 0, device.sent, 1000 * device.sent), {})], schemas.__getitem__)
+    lines = model.moves.lines
+    assert lines is not None
+    (older,) = lines.former
+    taught = np.concatenate(older.window.values)
+    assert len(taught) >= 5
+    assert np.isfinite(taught).all(), "an alias reads both ways"
+    (head,) = (np.concatenate(lines.head.window.values),)
+    np.testing.assert_array_equal(taught[-5:], head[-5:, :3])
 
 
 def test_a_model_that_nobody_needs_any_more_sleeps_and_goes():
@@ -322,6 +402,17 @@ def test_drift_can_be_left_alone():
 
 
 # -- a fleet's warm start ----------------------------------------------------------------------------------------------
+
+
+def test_a_new_key_does_not_prepare_for_what_only_its_donor_was_told():
+    settings = replace(QUICK, learning=LearningSettings(warm_start=True))
+    donors, raws = Donors(), records([1] * 200, labelled=1.0)
+    donor, new = KeyModel("old", settings, donors), KeyModel("new", settings, donors)
+    donor.step(raws[:100], look_up, newest(2))
+    assert donor.step(raws[100:], look_up, newest(2)).predictions[-1].stage == "transforming"
+    results = new.step(raws[:1], look_up)
+    assert [event.kind for event in results.evolutions] == ["warm-start"]
+    assert results.predictions[-1].stage == "steady"
 
 
 def test_a_new_key_begins_with_the_newest_model_of_its_schema():

@@ -12,6 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pyflink.common import Row, Time, Types
@@ -19,7 +20,7 @@ from pyflink.datastream import KeyedProcessFunction, RuntimeContext
 from pyflink.datastream.state import ListStateDescriptor, StateTtlConfig, ValueStateDescriptor
 
 from eml.flink.metrics import Metrics
-from eml.settings import Settings
+from eml.settings import Settings, for_workers
 from eml.stream import keeping, waiting
 from eml.stream.donors import Donors
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
@@ -29,6 +30,8 @@ from eml.stream.outputs import Encoder, dead_letter_headers
 from eml.stream.records import DeadLetter, Position, Raw
 from eml.stream.registry import SchemaRegistry
 from eml.stream.runs import Results
+from eml.stream.schema_cache import SchemaCache
+from eml.stream.subjects import Subjects
 
 log = logging.getLogger(__name__)
 
@@ -65,17 +68,17 @@ class EvolvingOperator(KeyedProcessFunction):
     """One model per key, moved through micro-batches."""
 
     def __init__(self, settings: Settings, prediction_schema_id: int, evolution_schema_id: int) -> None:
-        self._settings = settings
+        self._settings = for_workers(settings)
         self._schema_ids = prediction_schema_id, evolution_schema_id
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Called by Flink before the first record, also after a restart."""
-        kafka = self._settings.kafka
         self._encoder = Encoder(*self._schema_ids)
-        subject = f"{kafka.readings_topic}-value"
-        settings, record = self._settings.registry, self._settings.record
-        self._registry = SchemaRegistry(settings, record, subject=subject)
-        self._newest = NewestVersions(SchemaRegistry(settings, record, subject=subject), settings.newest_every_ms)
+        settings, record, subjects = self._settings.registry, self._settings.record, Subjects.of(self._settings)
+        cache = SchemaCache(settings.cached_schemas, max(self._schema_ids))
+        self._registry = SchemaRegistry(settings, record, subjects=subjects, cache=cache)
+        asker = SchemaRegistry(settings, record, subjects=subjects, cache=cache)  # for its own thread
+        self._newest = NewestVersions(asker, settings.newest_every_ms)
         self._donors = Donors()
         self._cache: OrderedDict[str, Live] = OrderedDict()
         self._ttl = self._settings.job.state_ttl_ms / 1000
@@ -121,7 +124,8 @@ class EvolvingOperator(KeyedProcessFunction):
     # -- one step --------------------------------------------------------------------------------------------------
 
     def _step(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
-        results = live.model.step(records, self._registry.reading_schema, self._newest.newest)
+        look_up = partial(self._registry.reading_schema, key=live.model.key)
+        results = live.model.step(records, look_up, self._newest.newest)
         if results.waiting:
             self._wait(live, results.waiting)
             service = ctx.timer_service()

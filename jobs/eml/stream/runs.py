@@ -24,6 +24,7 @@ class Results:
     dead_letters: list[DeadLetter] = field(default_factory=list)
     waiting: list[Raw] = field(default_factory=list)  # from the first record on whose schema cannot be had now
     retry_after_ms: int = 0
+    wait_reason: str = ""  # RegistryUnavailableError.reason of what they wait for
     scored: int = 0  # predictions whose label came
     right: int = 0
     labels: LabelCounts | None = None  # None: no topic for them

@@ -11,10 +11,12 @@ from eml.core.features import FeatureSpace
 from eml.settings import RecordSettings
 from eml.stream.avro_types import LONGEST_NAME, Field, Type, parse, shown, unsupported
 from eml.stream.decoder import Decoded, Decoder
+from eml.stream.errors import BadSchemaError
 from eml.stream.plan import PER_MS, Leaf, Role
 
 __all__ = ["Decoded", "ReadingSchema", "compile_schema"]
 
+FOREIGN = "foreign-subject"
 NUMERIC = ("int", "long", "float", "double", "boolean")
 OF_TIME = ("date", "time-", "timestamp-", "local-timestamp-")  # logical types of numbers that measure nothing
 
@@ -30,11 +32,21 @@ class ReadingSchema:
     retiring: frozenset[str]  # features announced to vanish
     ignored: tuple[str, ...]  # fields that are neither features nor reserved
     decoder: Decoder = field(repr=False)
+    name: str = ""  # of the record, with its namespace
+    foreign_reading: str = ""  # why its records are no readings, by its subject (`subjects`)
+    foreign_label: str = ""  # and no labels
 
-    def check_features(self) -> None:
-        """Raise where records of this schema measure nothing."""
+    def check_reading(self) -> None:
+        """Raise where records of this schema are no readings: by its subject, or because they measure nothing."""
+        if self.foreign_reading:
+            raise BadSchemaError(FOREIGN, self.foreign_reading)
         if not self.space.names:
             raise unsupported(f"schema {self.id}: no field is a feature: a number or boolean, nullable or not")
+
+    def check_label(self) -> None:
+        """Raise where records of this schema are no labels."""
+        if self.foreign_label:
+            raise BadSchemaError(FOREIGN, self.foreign_label)
 
     def decode(self, values: Sequence[bytes], start: int = 0) -> Decoded:
         """Decode records whose payloads begin at byte `start` of `values`."""
@@ -43,8 +55,8 @@ class ReadingSchema:
 
 def compile_schema(text: str, schema_id: int, subject: str, version: int, settings: RecordSettings) -> ReadingSchema:
     """Check a writer schema and prepare the decoding of its records."""
-    fields = _Fields(settings)
-    fields.add(parse(text, settings), ("",))
+    fields, root = _Fields(settings), parse(text, settings)
+    fields.add(root, ("",))
     return ReadingSchema(
         schema_id,
         subject,
@@ -53,6 +65,7 @@ def compile_schema(text: str, schema_id: int, subject: str, version: int, settin
         frozenset(fields.retiring),
         tuple(fields.ignored),
         Decoder(fields.leaves, reject=settings.non_finite == "reject"),
+        root.name,
     )
 
 

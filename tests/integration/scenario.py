@@ -89,12 +89,21 @@ class Scenario:
 
     def register(self, names: Sequence[str], **marks: Mapping[str, object]) -> int:
         """The next version of the subject; its schema id."""
-        text = reading_schema(names, self.name.replace("-", "_"), **marks)
-        schema_id = self._post(f"{self.name}-value", text)
+        text = reading_schema(names, self._record, **marks)
+        schema_id = self._post(self.subject, text)
         version = len(self.schemas) + 1
         self.texts[schema_id], self.names[schema_id] = text, names
-        self.schemas[schema_id] = compile_schema(text, schema_id, f"{self.name}-value", version, RecordSettings())
+        self.schemas[schema_id] = compile_schema(text, schema_id, self.subject, version, RecordSettings())
         return schema_id
+
+    @property
+    def subject(self) -> str:
+        """By TopicRecordNameStrategy: the scenarios share a topic, and each has a record of its own."""
+        return f"{self.job.topics.readings}-test.{self._record}"
+
+    @property
+    def _record(self) -> str:
+        return self.name.replace("-", "_")
 
     def _post(self, subject: str, text: str) -> int:
         url = f"{self.job.stack.registry_url}/subjects/{subject}/versions"
@@ -215,7 +224,7 @@ class Scenario:
             topic = self.labels_topic if _is_label(message) else self.job.topics.readings
             raw = Raw(message.value, Position(topic, 0, 0, message.timestamp_ms), {})
             newest = schemas[heard[message.timestamp_ms]] if message.timestamp_ms in heard else newest
-            results = model.step([raw], schemas.__getitem__, {f"{self.name}-value": newest}.get)
+            results = model.step([raw], schemas.__getitem__, {self.subject: newest}.get)
             said += [
                 {"label": one.label, "scores": dict(one.scores), "stage": one.stage, "late": one.late}
                 for one in results.predictions

@@ -126,6 +126,7 @@ def _bad_records(stack: Stack, topics: Topics, good: Message) -> list[Message]:
         ("trailing-bytes", value + b"\0"),
         ("not-finite", value[:-8] + b"\0\0\0\0\0\0\xf8\x7f"),
         ("unsupported-schema", frame(_register_text(stack, topics), b"\x04no")),
+        ("foreign-subject", frame(_register_foreign(stack, topics), b"\0" * 8)),
         ("no-value", None),
     ]
     bad = [Message(good.key, content, good.timestamp_ms, (("wanted", why.encode()),)) for why, content in contents]
@@ -136,7 +137,15 @@ def _bad_records(stack: Stack, topics: Topics, good: Message) -> list[Message]:
 def _register_text(stack: Stack, topics: Topics) -> int:
     """A schema with nothing to measure: its only field is of the wrong type."""
     schema = '{"type": "record", "name": "Note", "fields": [{"name": "text", "type": "string"}]}'
-    subject = f"{stack.registry_url}/subjects/{topics.readings}-notes/versions"
+    subject = f"{stack.registry_url}/subjects/{topics.readings}-Note/versions"
+    return int(requests.post(subject, json={"schema": schema}, timeout=10).json()["id"])
+
+
+def _register_foreign(stack: Stack, topics: Topics) -> int:
+    """A schema of another topic, which would do for a reading."""
+    name = f"Order{topics.readings.replace('-', '_')}"  # of this test alone: equal schemas may share an id
+    schema = f'{{"type": "record", "name": "{name}", "fields": [{{"name": "price", "type": "double"}}]}}'
+    subject = f"{stack.registry_url}/subjects/{topics.readings}-orders-value/versions"
     return int(requests.post(subject, json={"schema": schema}, timeout=10).json()["id"])
 
 

@@ -10,9 +10,10 @@ import pytest
 import requests
 
 from eml.local.stack import Stack
-from eml.settings import RecordSettings, RegistrySettings
+from eml.settings import KafkaSettings, RecordSettings, RegistrySettings, Settings
 from eml.stream.errors import BadSchemaError, IncompatibleSchemaError
 from eml.stream.registry import SchemaRegistry
+from eml.stream.subjects import Subjects
 
 TIMEOUT_S = 10
 
@@ -22,14 +23,15 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def subject() -> str:
     """A subject nobody else has; the slash must survive the address."""
-    return f"test-{uuid.uuid4().hex[:12]}/value"
+    return f"test-{uuid.uuid4().hex[:12]}/a-value"
 
 
 @pytest.fixture
 def registry(stack: Stack, subject: str) -> Iterator[SchemaRegistry]:
-    client = SchemaRegistry(
-        RegistrySettings(url=stack.registry_url, timeout_ms=10_000), RecordSettings(), subject=subject
-    )
+    with_topic = Settings(kafka=KafkaSettings(readings_topic=subject.removesuffix("-value")))
+    # Without patience: what is missing here is missing for good.
+    settings = RegistrySettings(url=stack.registry_url, timeout_ms=10_000, unknown_id_patience_ms=0)
+    client = SchemaRegistry(settings, RecordSettings(), subjects=Subjects.of(with_topic))
     yield client
     client.close()
 
@@ -62,6 +64,18 @@ def test_a_schema_of_several_subjects_has_the_version_of_ours(registry, subject)
     both = schema(subject, "a", "b", default=0.0)
     registry.register(f"0-{subject}", both)
     assert registry.reading_schema(registry.register(subject, both)).version == 2
+
+
+def test_a_schema_of_another_subject_is_foreign_and_one_of_our_record_s_name_is_not(registry, subject):
+    foreign = registry.reading_schema(registry.register(f"0-{subject}", schema(subject, "foreign")))
+    with pytest.raises(BadSchemaError, match=r"record\.subjects") as error:
+        foreign.check_reading()
+    assert error.value.reason == "foreign-subject"
+    name = f"R{subject.partition('-')[2].partition('/')[0]}"
+    for number, ours in enumerate((name, f"{subject.removesuffix('-value')}-{name}")):
+        found = registry.reading_schema(registry.register(ours, schema(subject, f"own_{number}")))
+        found.check_reading()
+        assert found.subject == ours
 
 
 def test_an_id_that_does_not_exist_is_unknown(registry):

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from eml.core import EmlError, LearnerConfig
-from eml.settings import KafkaSettings, RegistrySettings, Settings, SettingsError, describe, load
+from eml.settings import KafkaSettings, RegistrySettings, Settings, SettingsError, describe, for_workers, load
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "eml.toml"
 LEAST = {"EML_KAFKA_BOOTSTRAP_SERVERS": "localhost:9092", "EML_REGISTRY_URL": "http://localhost:8081"}
 SECTIONS = "kafka, registry, record, learning, learner, limits, job"
 SECRET = "hunter2-hunter2"  # noqa: S105  guards nothing
-SECRET_FILES = {"password_file", "bearer_token_file"}  # ways to tell a secret, no fields
 
 
 def variables(section: str, **keys: str) -> dict[str, str]:
@@ -63,7 +62,7 @@ def test_the_example_file_misses_no_setting_and_explains_each():
     tables = tomllib.loads(EXAMPLE.read_text())
     for section in fields(Settings):
         keys = {field.name for field in fields(getattr(Settings(), section.name))}
-        assert set(tables[section.name]) - SECRET_FILES == keys
+        assert set(tables[section.name]) == keys
     lines = [line for line in EXAMPLE.read_text().splitlines() if " = " in line and not line.startswith("#")]
     assert all(re.search(r" # \S", line) for line in lines)
 
@@ -142,14 +141,33 @@ def test_a_secret_may_stand_in_a_file_of_its_own(file, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text(f"{SECRET}\n")
     path = file(f"[registry]\nusername = 'u'\npassword_file = '{secret}'\n")
-    assert load(path, LEAST).registry.password == SECRET
-    token = variables("registry", bearer_token_file=str(secret))
-    assert load(None, token).registry.bearer_token == SECRET
-    assert load(path, variables("registry", password="other")).registry.password == "other"  # noqa: S105, S106
-    second = tmp_path / "second"
-    second.write_text("second")
+    loaded = load(path, LEAST).registry
+    assert (loaded.password, loaded.password_file) == (None, str(secret)), "only the path: it may be rotated"
+    token = load(None, variables("registry", bearer_token_file=str(secret)))
+    assert (token.registry.bearer_token, token.registry.bearer_token_file) == (None, str(secret))
+    assert SECRET.encode() not in pickle.dumps(token)
+    other = load(path, variables("registry", password="other")).registry  # noqa: S106
+    assert (other.password, other.password_file) == ("other", None)
     inline = file("[registry]\nusername = 'u'\npassword = 'first'\n")
-    assert load(inline, variables("registry", password_file=str(second))).registry.password == "second"  # noqa: S105
+    second = load(inline, variables("registry", password_file=str(secret))).registry
+    assert (second.password, second.password_file) == (None, str(secret))
+
+
+def test_what_travels_to_the_workers_has_no_credentials_of_kafka():
+    loaded = load(None, variables("kafka", properties=f'{{ sasl.jaas.config = "{SECRET}" }}', group_id="mine"))
+    workers = for_workers(loaded)
+    assert SECRET.encode() not in pickle.dumps(workers)
+    assert workers.kafka.group_id == "mine"
+    assert loaded.kafka.properties, "the settings themselves stay as they are"
+
+
+def test_subjects_are_a_list_of_texts(file):
+    path = file("[record]\nsubjects = ['a-value', 'b']\n")
+    assert load(path, LEAST).record.subjects == ("a-value", "b")
+    assert load(None, variables("record", label_subjects='["l"]')).record.label_subjects == ("l",)
+    assert "must be a list" in only_problem(variables("record", subjects='"a"'))
+    assert "must be text" in only_problem(variables("record", subjects="[1]"))
+    assert "no subject" in only_problem(variables("record", subjects='[""]'))
 
 
 def test_a_secret_file_that_gives_no_secret_is_refused(tmp_path):
@@ -341,6 +359,12 @@ def test_half_of_a_credential_or_two_of_them_are_refused(tmp_path):
     assert "needs certificate_file" in only_problem(variables("registry", key_file=str(pem)))
     both = variables("registry", username="u", password="p", bearer_token="t")  # noqa: S106
     assert "exclude each other" in only_problem(both)
+    assert "exclude each other" in only_problem(both | {"EML_REGISTRY_BEARER_TOKEN": "", **_file_of_token(pem)})
+    assert "needs username" in only_problem(variables("registry", password_file=str(pem)))
+
+
+def _file_of_token(path: Path) -> dict[str, str]:
+    return {"EML_REGISTRY_BEARER_TOKEN_FILE": str(path)}
 
 
 @pytest.mark.parametrize("name", ["registry_ca_file", "job_connector_jar"])

@@ -7,6 +7,12 @@ from dataclasses import fields
 
 from pyflink.metrics import MetricGroup
 
+from eml.stream.errors import (
+    CredentialsRefusedError,
+    LookupRateError,
+    RegistryUnavailableError,
+    SchemaNotYetKnownError,
+)
 from eml.stream.labels import LabelCounts
 from eml.stream.records import ANNOUNCED, DRIFT, EVOLUTION, RECOVERY, RESUMED, WARM_START, WITHDRAWN
 from eml.stream.recovery import RecoveryFigures
@@ -23,6 +29,10 @@ COUNTED = (
     "internal_errors",
     "labels_not_learnt",
 )
+WAITS = {  # why a record waits for its schema, and what its counter is called
+    error.reason: f"waits_{error.reason.replace('-', '_')}"
+    for error in (RegistryUnavailableError, LookupRateError, SchemaNotYetKnownError, CredentialsRefusedError)
+}
 LABELS = tuple(field.name for field in fields(LabelCounts))
 KINDS = {  # of events, and what their counters are called
     EVOLUTION: "evolutions",
@@ -39,7 +49,7 @@ class Metrics:
     """What the operator counts, as Flink's metrics."""
 
     def __init__(self, group: MetricGroup) -> None:
-        names = (*COUNTED, *(f"labels_{name}" for name in LABELS), *KINDS.values())
+        names = (*COUNTED, *WAITS.values(), *(f"labels_{name}" for name in LABELS), *KINDS.values())
         self._group = group
         self._counters = {name: group.counter(name) for name in names}
         # In thousandths, because Flink's distributions are of whole numbers.
@@ -65,6 +75,8 @@ class Metrics:
         counters["tombstones"].inc(results.tombstones)
         counters["labels_not_learnt"].inc(results.not_learnt)
         counters["waits"].inc(int(bool(results.waiting)))
+        if results.wait_reason:
+            counters[WAITS[results.wait_reason]].inc()
         counters["scored"].inc(results.scored)
         counters["right"].inc(results.right)
         for evolved in results.evolutions:

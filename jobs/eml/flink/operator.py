@@ -8,6 +8,7 @@ records that cannot be read wait in state or become dead letters, and so does on
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pyflink.common import Row, Types
@@ -16,16 +17,18 @@ from pyflink.datastream import KeyedProcessFunction, RuntimeContext
 from eml.core import SnapshotVersionError
 from eml.flink.metrics import Metrics
 from eml.flink.model_store import BYTES, Live, ModelStore
-from eml.settings import Settings
+from eml.settings import Settings, for_workers
 from eml.stream import dead_letters, isolation, keeping, waiting
-from eml.stream.errors import BadRecordError, RegistryRefusedError
+from eml.stream.errors import BadRecordError
 from eml.stream.fleet import KeyModel, wait_ms
 from eml.stream.keys import names_of
 from eml.stream.newest import NewestVersions
 from eml.stream.outputs import Encoder
 from eml.stream.records import DeadLetter, Position, Raw
 from eml.stream.registry import SchemaRegistry
-from eml.stream.runs import Results
+from eml.stream.runs import LookUp, Results
+from eml.stream.schema_cache import SchemaCache
+from eml.stream.subjects import Subjects
 
 log = logging.getLogger(__name__)
 
@@ -45,23 +48,24 @@ OUTPUT = Types.ROW_NAMED(
 )
 NO_HEADERS: Mapping[str, bytes | None] = {}
 LONGEST_BLOCK_S = 1.0  # between two questions to the registry while the task is blocked
-STOPS = (RegistryRefusedError, SnapshotVersionError)  # no record is at fault: the task must stop and say so
+STOPS = SnapshotVersionError  # no record is at fault: the task must stop and say so
 
 
 class EvolvingOperator(KeyedProcessFunction):
     """One model per key, moved through micro-batches."""
 
     def __init__(self, settings: Settings, prediction_schema_id: int, evolution_schema_id: int) -> None:
-        self._settings = settings
+        self._settings = for_workers(settings)
         self._schema_ids = prediction_schema_id, evolution_schema_id
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Called by Flink before the first record, also after a restart."""
-        settings, record = self._settings.registry, self._settings.record
-        subject = f"{self._settings.kafka.readings_topic}-value"
+        settings, record, subjects = self._settings.registry, self._settings.record, Subjects.of(self._settings)
         self._encoder = Encoder(*self._schema_ids, self._settings.limits.event_bytes)
-        self._registry = SchemaRegistry(settings, record, subject=subject)
-        self._newest = NewestVersions(SchemaRegistry(settings, record, subject=subject), settings.newest_every_ms)
+        cache = SchemaCache(settings.cached_schemas, max(self._schema_ids))
+        self._registry = SchemaRegistry(settings, record, subjects=subjects, cache=cache)
+        asker = SchemaRegistry(settings, record, subjects=subjects, cache=cache)  # for its own thread
+        self._newest = NewestVersions(asker, settings.newest_every_ms)
         self._store = ModelStore(runtime_context, self._settings)
         self._name_of = names_of(record.key_format, self._settings.limits)
         self._metrics = Metrics(runtime_context.get_metrics_group())
@@ -117,16 +121,19 @@ class EvolvingOperator(KeyedProcessFunction):
         """The waiting records, as soon as the first can be read; until then nothing is rewritten."""
         if not live.waiting:
             return
-        pause_ms = self._pause_ms()
+        pause_ms = self._pause_ms(live.model.key)
         if pause_ms:
             self._set_timer(ctx, pause_ms)
         else:
             yield from self._step(key, live, self._store.take_waiting(live), ctx)
 
-    def _pause_ms(self) -> int:
+    def _pause_ms(self, name: str) -> int:
         """How long the first waiting record must go on waiting; 0: its schema is there, or it is a bad record."""
         first = self._store.first_waiting()
-        return wait_ms(first, self._registry.reading_schema) if first is not None else 0
+        return wait_ms(first, self._look_up(name)) if first is not None else 0
+
+    def _look_up(self, name: str) -> LookUp:
+        return partial(self._registry.reading_schema, key=name)
 
     def _step(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
         try:
@@ -151,7 +158,7 @@ class EvolvingOperator(KeyedProcessFunction):
             yield from self._wait(key, live, results.waiting, ctx)
 
     def _run(self, model: KeyModel, records: Sequence[Raw]) -> Results:
-        return model.step(records, self._registry.reading_schema, self._newest.newest)
+        return model.step(records, self._look_up(model.key), self._newest.newest)
 
     def _isolated(self, key: str, live: Live, records: Sequence[Raw]) -> Results:
         """The same records from the state before them, in pieces: only what is at fault becomes a dead letter."""
@@ -205,7 +212,7 @@ class EvolvingOperator(KeyedProcessFunction):
         """Hold the task until there is room: Kafka keeps what comes meanwhile, of all keys of the task."""
         log.warning("the task is blocked: too many records of key %r wait (job.waiting_full)", live.model.key)
         while rest:
-            pause_ms = self._pause_ms()
+            pause_ms = self._pause_ms(live.model.key)
             if pause_ms:
                 time.sleep(min(pause_ms / 1000, LONGEST_BLOCK_S))
                 continue

@@ -9,20 +9,23 @@ from typing import Any
 
 from eml.local.errors import CaptureError
 from eml.local.record_lines import Registered
-from eml.settings import RecordSettings, RegistrySettings
+from eml.settings import Settings
+from eml.stream.errors import BadSchemaError
 from eml.stream.registry import AROUND_SCHEMA
 from eml.stream.registry_http import Answer, AnswerError, RegistryHttp
+from eml.stream.schema import compile_schema
+from eml.stream.subjects import Subjects, newest_of
 
 TIMEOUT_MS = 15_000  # a registry's first answers are slow, and nothing waits behind us
 
 
 class RegisteredSchemas:
-    """Asks for schemas by their ids; `subject` is the one to prefer where a schema belongs to several."""
+    """Asks for schemas by their ids; of several subjects of a schema it names the one that the job takes."""
 
-    def __init__(self, registry: RegistrySettings, record: RecordSettings, subject: str) -> None:
-        patient = replace(registry, timeout_ms=max(registry.timeout_ms, TIMEOUT_MS))
-        self._http = RegistryHttp(patient, 2 * record.max_schema_bytes + AROUND_SCHEMA)
-        self._subject = subject
+    def __init__(self, settings: Settings) -> None:
+        patient = replace(settings.registry, timeout_ms=max(settings.registry.timeout_ms, TIMEOUT_MS))
+        self._http = RegistryHttp(patient, 2 * settings.record.max_schema_bytes + AROUND_SCHEMA)
+        self._record, self._subjects = settings.record, Subjects.of(settings)
         self.close = self._http.close
 
     def schema(self, schema_id: int) -> Registered | None:
@@ -31,8 +34,18 @@ class RegisteredSchemas:
         text = _avro_text(answer)
         if text is None:
             return None
-        subject, version = preferred(_places(self._ask(f"/schemas/ids/{schema_id}/versions")), self._subject)
+        subject, version = self._place(text, _places(self._ask(f"/schemas/ids/{schema_id}/versions")))
         return Registered(0, schema_id, subject, version, text)
+
+    def _place(self, text: str, places: list[tuple[str, int]]) -> tuple[str, int]:
+        """Of the subjects and versions of a schema the one that the job takes; ("", 0) where there are none."""
+        if not places:
+            return "", 0
+        try:
+            schema = self._subjects.placed(compile_schema(text, 0, "", 0, self._record), places)
+        except BadSchemaError:  # the job's business: dead letters
+            return newest_of(None, places)
+        return schema.subject, schema.version
 
     def _ask(self, path: str) -> Answer:
         try:
@@ -42,14 +55,6 @@ class RegisteredSchemas:
         if answer.status not in (200, 404):
             raise CaptureError(f"The registry at {self._http.url} answers {answer.message}. Look at registry.url.")
         return answer
-
-
-def preferred(places: list[tuple[str, int]], subject: str) -> tuple[str, int]:
-    """Of the subjects and versions of a schema the one that the job takes; ("", 0) where there are none."""
-    if not places:
-        return "", 0
-    chosen = subject if any(name == subject for name, _ in places) else places[0][0]
-    return chosen, max(version for name, version in places if name == chosen)
 
 
 def _avro_text(answer: Answer) -> str | None:

@@ -62,7 +62,7 @@ class Replay:
 
     def __init__(self, settings: Settings, cut: int = 1) -> None:
         self.figures: dict[str, Figures] = {}  # by key, in the order in which they came
-        self._book = SchemaBook(settings.record)
+        self._book = SchemaBook(settings)
         self._settings = settings
         self._cut = cut
         self._donors = Donors()  # as in one task that has all keys

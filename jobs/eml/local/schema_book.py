@@ -5,17 +5,19 @@ Filled by `replay` line by line; asked by `fleet` for the schema of every record
 """
 
 from eml.local.record_lines import Registered
-from eml.settings import RecordSettings
+from eml.settings import Settings
 from eml.stream.errors import BadSchemaError
 from eml.stream.registry import UNKNOWN
 from eml.stream.schema import ReadingSchema, compile_schema
+from eml.stream.subjects import Subjects
 
 
 class SchemaBook:
     """Schemas by id, and the newest of each subject."""
 
-    def __init__(self, record: RecordSettings) -> None:
-        self._record = record
+    def __init__(self, settings: Settings) -> None:
+        self._record = settings.record
+        self._subjects = Subjects.of(settings)
         self._known: dict[int, ReadingSchema | BadSchemaError] = {}
         self._newest: dict[str, tuple[int, int]] = {}  # subject -> version and id
 
@@ -23,8 +25,9 @@ class SchemaBook:
         """From now on the schema is known."""
         subject, version = registered.subject, registered.version
         try:
-            text = registered.text
-            self._known[registered.id] = compile_schema(text, registered.id, subject, version, self._record)
+            schema = compile_schema(registered.text, registered.id, "", 0, self._record)
+            places = [(subject, version)] if subject else []
+            self._known[registered.id] = self._subjects.placed(schema, places)
         except BadSchemaError as error:  # as in the job: a dead letter for every record that it wrote
             self._known[registered.id] = BadSchemaError(error.reason, f"schema {registered.id}: {error}")
         self._newest[subject] = max(self._newest.get(subject, (0, 0)), (version, registered.id))
@@ -42,4 +45,4 @@ class SchemaBook:
         """The newest version of a subject; None where there is none, or none that a reading can have."""
         _, schema_id = self._newest.get(subject, (0, -1))
         found = self._known.get(schema_id)
-        return found if isinstance(found, ReadingSchema) and len(found.space) else None
+        return found if isinstance(found, ReadingSchema) and len(found.space) and not found.foreign_reading else None

@@ -7,6 +7,7 @@ First stop of a job: `job.main` loads them and hands each part its section. Noth
     kinds      a value of TOML becomes a value of a field
     checks     what no single field can tell
     showing    the settings as TOML again, without the secrets
+    workers    the settings without what Flink's workers do not need
 """
 
 from eml.settings.loading import SettingsError, load
@@ -21,6 +22,7 @@ from eml.settings.sections import (
     Settings,
 )
 from eml.settings.showing import describe
+from eml.settings.workers import for_workers
 
 __all__ = [
     "ON_CLUSTER",
@@ -33,5 +35,6 @@ __all__ = [
     "Settings",
     "SettingsError",
     "describe",
+    "for_workers",
     "load",
 ]

@@ -21,6 +21,7 @@ ZEROES = {f"learner.{key}" for key in (*MAY_BE_ZERO, "refresh", "margin", "rho",
     "learning.former_versions",
     "learning.recovery_records",
     "registry.newest_every_ms",
+    "registry.unknown_id_patience_ms",
 }
 # Flink's limit on key groups, and with them on parallelism; a chance is at most 1.
 MOST = {
@@ -140,13 +141,15 @@ def _registry_url(url: str) -> Iterator[Finding]:
 
 def _credentials(settings: Settings) -> Iterator[Finding]:
     registry = settings.registry
-    for one, other in (("username", "password"), ("certificate_file", "key_file")):
+    password = "password_file" if registry.password_file is not None else "password"
+    token = "bearer_token_file" if registry.bearer_token_file is not None else "bearer_token"
+    for one, other in (("username", password), ("certificate_file", "key_file")):
         given = [key for key in (one, other) if getattr(registry, key) is not None]
         if len(given) == 1:
             lacking = other if given == [one] else one
             yield (f"registry.{given[0]}", f"registry.{lacking}"), f"needs {lacking} beside it: set that, too"
-    if registry.bearer_token is not None and registry.username is not None:
-        names = ("registry.bearer_token", "registry.username")
+    if getattr(registry, token) is not None and registry.username is not None:
+        names = (f"registry.{token}", "registry.username")
         yield names, "a bearer token and a username exclude each other: keep one"
 
 
@@ -161,6 +164,9 @@ def _files(settings: Settings) -> Iterator[Finding]:
 
 
 def _record_fields(settings: Settings) -> Iterator[Finding]:
+    for key in ("subjects", "label_subjects"):
+        if "" in getattr(settings.record, key):
+            yield (f"record.{key}",), "an empty text is no subject: take it out"
     named = {f"record.{key}": getattr(settings.record, key) for key in FIELDS}
     for name, text in named.items():
         if text and not FIELD.fullmatch(text):

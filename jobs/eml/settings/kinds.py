@@ -17,7 +17,7 @@ NAMES = {
     list: "a list",
     dict: "a table",
 }
-EXAMPLES = {float: "[0.05, 0.3]", str: '{ "security.protocol" = "SSL" }'}  # by what a list or a table holds
+NUMBERS, TEXTS, PROPERTIES = "[0.05, 0.3]", '["fleet-a-value", "fleet-b-value"]', '{ "security.protocol" = "SSL" }'
 
 
 class KindError(ValueError):
@@ -46,9 +46,9 @@ def converted(kind: Any, value: object) -> object:  # noqa: ANN401  a type, or o
     if origin is Literal:
         return _choice(get_args(kind), value)
     if origin is tuple:
-        return tuple(_number(item) for item in _of(list, value, EXAMPLES[float]))
+        return _list(get_args(kind)[0], value)
     if origin is Mapping:
-        return dict(_properties(_of(dict, value, EXAMPLES[str])))
+        return dict(_properties(_of(dict, value, PROPERTIES)))
     if kind == str | None:
         return _of(str, value) or None
     return _number(value) if kind is float else _of(kind, value)
@@ -59,6 +59,12 @@ def _of(kind: type, value: object, example: str = "") -> Any:  # noqa: ANN401
         found = NAMES.get(type(value), "a date or time")
         raise KindError(f"must be {NAMES[kind]}, not {found}" + (f": {example}" if example else ""))
     return value
+
+
+def _list(kind: type, value: object) -> tuple[object, ...]:
+    if kind is str:
+        return tuple(_of(str, item, TEXTS) for item in _of(list, value, TEXTS))
+    return tuple(_number(item) for item in _of(list, value, NUMBERS))
 
 
 def _number(value: object) -> float:

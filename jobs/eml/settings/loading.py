@@ -19,9 +19,8 @@ from eml.settings.sections import Settings
 
 SECTIONS: dict[str, type] = get_type_hints(Settings)
 KINDS: dict[str, dict[str, Any]] = {section: get_type_hints(kind) for section, kind in SECTIONS.items()}
-# Keys that are no fields: the secret stands in the file they name. By the secret they stand for.
+# A secret, and the setting that names a file with it instead.
 SECRET_FILES = {"registry.password": "registry.password_file", "registry.bearer_token": "registry.bearer_token_file"}
-KINDS["registry"] |= {name.partition(".")[2]: str | None for name in SECRET_FILES.values()}
 RIVALS = {**SECRET_FILES, **{file: secret for secret, file in SECRET_FILES.items()}}
 
 
@@ -145,7 +144,7 @@ class Draft:
     def finished(self) -> Settings:
         """The settings, if nothing is wrong with them."""
         for secret, file in SECRET_FILES.items():
-            self._read_secret(secret, file)
+            self._check_secret_file(secret, file)
         sections = {section: self._section(section) for section in SECTIONS}
         settings = Settings(**sections)
         for names, what in findings(settings):
@@ -155,22 +154,22 @@ class Draft:
             raise SettingsError(*self.problems)
         return settings
 
-    def _read_secret(self, secret: str, file: str) -> None:
-        path = self.values.pop(file, None)
+    def _check_secret_file(self, secret: str, file: str) -> None:
+        """Only the path is kept: whoever uses the secret reads it, and reads it again when it was rotated."""
+        path = self.values.get(file)
         if path is None:
             return
         if self.values.get(secret) is not None:
-            self._refuse([secret], self._place([secret, file]), "one of the two is enough: take the other out")
+            self._refuse([secret, file], self._place([secret, file]), "one of the two is enough: take the other out")
             return
         try:
             text = Path(path).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            self._refuse([secret], self._place([file]), f"cannot read {path} ({reason}): make it a readable text file")
+            self._refuse([file], self._place([file]), f"cannot read {path} ({reason}): make it a readable text file")
             return
         if not text:
-            self._refuse([secret], self._place([file]), f"{path} is empty: write the secret into it")
-        self.values[secret], self.places[secret] = text, self.places[file]
+            self._refuse([file], self._place([file]), f"{path} is empty: write the secret into it")
 
     def _section(self, section: str) -> Any:  # noqa: ANN401  one of the dataclasses
         keys = {name.partition(".")[2]: value for name, value in self.values.items() if name.startswith(f"{section}.")}

@@ -37,7 +37,9 @@ class RegistrySettings:
     url: str = ""  # must be given
     username: str | None = None  # basic authentication, with password
     password: str | None = field(default=None, repr=False)
+    password_file: str | None = None  # holds the password; read again when it changes
     bearer_token: str | None = field(default=None, repr=False)
+    bearer_token_file: str | None = None  # holds the token; read again when it changes
     ca_file: str | None = None  # to trust, beside the system's
     certificate_file: str | None = None  # to show (mutual TLS), with key_file
     key_file: str | None = None
@@ -47,7 +49,9 @@ class RegistrySettings:
     cached_schemas: int = 1_000
     unknown_ids: int = 10_000  # ids the registry does not know, remembered
     unknown_id_ttl_ms: int = 60_000  # how long
-    lookups_per_second: float = 20.0
+    unknown_id_patience_ms: int = 10_000  # until a new id that the registry does not know is taken for unknown; 0: none
+    lookups_per_second: float = 20.0  # per task
+    lookups_per_key_per_second: float = 1.0  # so that one key's unknown ids do not use up the task's look-ups
     newest_every_ms: int = 10_000  # how often a task asks for newer versions (announced evolutions); 0: never
 
 
@@ -66,6 +70,9 @@ class RecordSettings:
     max_depth: int = 8  # of nested records
     max_nodes: int = 10_000  # of a schema, with every named type written out
     max_schema_bytes: int = 1_000_000
+    # Subjects whose schemas are readings; empty: those that the naming strategies give to kafka.readings_topic.
+    subjects: tuple[str, ...] = ()
+    label_subjects: tuple[str, ...] = ()  # the same for kafka.labels_topic
 
 
 @dataclass(frozen=True, slots=True)

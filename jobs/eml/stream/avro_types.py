@@ -44,6 +44,7 @@ class Type:
     parts: tuple["Type", ...] = ()  # branches of a union, or the items of an array or map
     symbols: tuple[str, ...] = ()
     size: int = 0  # of a fixed
+    name: str = ""  # of a record, with its namespace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,12 +149,12 @@ class _Parser:
         if full in self._named:
             raise unsupported(f"{shown(full)} is defined twice")
         self._named[full] = None
-        inner = full.rpartition(".")[0]
-        made = self._record(schema, inner, level) if kind == "record" else _enum_or_fixed(kind, schema)
+        made = self._record(schema, full, level) if kind == "record" else _enum_or_fixed(kind, schema)
         self._named[full] = self._measured(made)
         return made
 
-    def _record(self, schema: dict[str, Any], namespace: str, level: int) -> Type:
+    def _record(self, schema: dict[str, Any], name: str, level: int) -> Type:
+        namespace = name.rpartition(".")[0]
         described = schema.get("fields")
         if not isinstance(described, list) or len(described) > self._max_nodes:
             raise unsupported(f"a record needs a list of at most {self._max_nodes} fields (record.max_nodes)")
@@ -166,6 +167,7 @@ class _Parser:
             nodes=1 + sum(field.type.nodes for field in fields),
             height=1 + max((field.type.height for field in fields), default=0),
             fields=fields,
+            name=name,
         )
 
     def _field(self, schema: object, namespace: str, level: int) -> Field:

@@ -4,7 +4,10 @@
     ├── BadRecordError              dead-letter the record
     │   └── BadSchemaError          so is every record written with this schema
     ├── RegistryUnavailableError    keep the record, ask again later
-    ├── RegistryRefusedError        stop the job: the registry does not let us in
+    │   ├── LookupRateError         the key, or the task, has asked for too many unknown ids
+    │   ├── SchemaNotYetKnownError  the registry does not know the id; it may be a moment behind
+    │   └── CredentialsRefusedError the registry does not let a running job in
+    ├── RegistryRefusedError        do not start the job: the registry does not let us in
     └── IncompatibleSchemaError     change the schema, or the subject's compatibility rule
 
 Anything else stops the task.
@@ -28,13 +31,40 @@ class BadSchemaError(BadRecordError):
 class RegistryUnavailableError(EmlError):
     """No answer, or an answer that blames the registry; `retry_after_ms` is the least time to wait."""
 
+    reason = "outage"  # a short stable word for counters
+
     def __init__(self, message: str, retry_after_ms: int) -> None:
         super().__init__(message)
         self.retry_after_ms = retry_after_ms
 
 
+class LookupRateError(RegistryUnavailableError):
+    """Not asked at all: more look-ups than the settings allow. The registry may be well."""
+
+    reason = "rate-limit"
+
+
+class SchemaNotYetKnownError(RegistryUnavailableError):
+    """404 for an id that may just have been registered. The registry is well, but may be a moment behind."""
+
+    reason = "not-yet-known"
+
+
+class CredentialsRefusedError(RegistryUnavailableError):
+    """401 or 403 while the job runs: a rotated secret may come late."""
+
+    reason = "refused"
+
+
 class RegistryRefusedError(EmlError):
-    """The registry refuses our credentials (401, 403), or they cannot even be sent."""
+    """The registry refuses our credentials (401, 403), or they cannot even be sent.
+
+    `forbidden` (403): they are good, but do not allow this question.
+    """
+
+    def __init__(self, message: str, *, forbidden: bool = False) -> None:
+        super().__init__(message)
+        self.forbidden = forbidden
 
 
 class IncompatibleSchemaError(EmlError):

@@ -89,14 +89,17 @@ class KeyModel:
                 check_size(raw, self._limits)
                 schema_id = unframe(raw.value)
                 schema = look_up(schema_id)
-                if not is_label:
-                    schema.check_features()
+                if is_label:
+                    schema.check_label()
+                else:
+                    schema.check_reading()
                 framed.append(Framed(schema, raw, is_label))
             except BadRecordError as error:
                 results.dead_letters.append(_dead_letter(raw, error, schema_id))
             except RegistryUnavailableError as error:
                 results.waiting = list(records[number:])
                 results.retry_after_ms = error.retry_after_ms
+                results.wait_reason = error.reason
                 break
         return framed
 

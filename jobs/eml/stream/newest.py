@@ -4,7 +4,8 @@ A thread asks the registry every `newest_every_ms` for each subject that keys ar
 with every micro-batch, which is a look into a dict. So records never wait for it, a thousand keys cost one question,
 and an old answer is no harm: an evolution that was not heard of in time is an unannounced one.
 
-Calls `registry`, with a client of its own: that of the operator is used by the operator's thread.
+Calls `registry`, with a client of its own: that of the operator is used by the operator's thread. Both share a cache,
+so the first record of a version that was announced needs no look-up.
 """
 
 import logging
@@ -12,7 +13,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import replace
 
-from eml.stream.errors import BadSchemaError, RegistryRefusedError, RegistryUnavailableError
+from eml.stream.errors import BadSchemaError, RegistryUnavailableError
 from eml.stream.registry import SchemaRegistry
 from eml.stream.schema import ReadingSchema
 
@@ -77,9 +78,7 @@ class NewestVersions:
             try:
                 self._ask_for(subject)
             except RegistryUnavailableError as error:
-                log.debug("no news of %s: %s", subject, error)  # the next time is soon
-            except RegistryRefusedError as error:
-                log.warning("the registry does not tell the newest version of %s: %s", subject, error)
+                log.debug("no news of %s: %s", subject, error)  # the next time is soon; `registry` warns
 
     def _ask_for(self, subject: str) -> None:
         place = self._registry.latest_version(subject)
@@ -88,7 +87,7 @@ class NewestVersions:
             return
         try:
             schema = replace(self._registry.reading_schema(place[0]), subject=subject, version=place[1])
-            schema.check_features()
+            schema.check_reading()
         except BadSchemaError as error:
             log.warning("the newest version of %s cannot be prepared for: %s", subject, error)
             return

@@ -1,32 +1,53 @@
 """The schema registry as the stream sees it: from a schema id to a compiled schema.
 
 `fleet` asks for the schema of every record, which is a look-up in a dict; the rest of this module is about the first
-time. Calls `registry_http` and `schema`; `pacing` says when not to ask. It never waits or retries by itself: an error
-says how long to keep the record. One instance per operator, used by one thread.
+time. Calls `registry_http`, `schema` and `subjects`; `pacing` and `id_retries` say when not to ask. It never waits or
+retries by itself: an error says how long to keep the record. Used by one thread; several may share a `SchemaCache`.
 """
 
+import logging
 import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import quote
 
 from eml.settings import RecordSettings, RegistrySettings
+from eml.stream import registry_answers as answers
 from eml.stream.avro_types import shown, unsupported
-from eml.stream.errors import BadSchemaError, IncompatibleSchemaError, RegistryUnavailableError
-from eml.stream.pacing import Allowance, Backoff
+from eml.stream.errors import (
+    BadSchemaError,
+    CredentialsRefusedError,
+    IncompatibleSchemaError,
+    RegistryRefusedError,
+    RegistryUnavailableError,
+    SchemaNotYetKnownError,
+)
+from eml.stream.id_retries import IdRetries
+from eml.stream.pacing import Backoff, LookupLimits, whole_ms
 from eml.stream.registry_http import Answer, AnswerError, RegistryHttp
 from eml.stream.schema import ReadingSchema, compile_schema
+from eml.stream.schema_cache import Found, SchemaCache
+from eml.stream.subjects import Place, Subjects, newest_of
+
+log = logging.getLogger(__name__)
 
 UNKNOWN = "unknown-schema"
 AROUND_SCHEMA = 65_536  # bytes of an answer beside the schema itself
+# Registries count their ids: one this far above all that were seen was not registered a moment ago.
+NEAR = 10_000
+# After a failure, ids that have not failed are asked for first: it may be about the one id, not about the registry.
+TURN_S = 0.1
+WITNESS_S = 1.0  # for how long a registry that showed a schema is believed to have all
+LOG_EVERY_S = 60.0
 _T = TypeVar("_T")
 
 
 class SchemaRegistry:
-    """A registry with Confluent's API; `subject` is the one to prefer where a schema belongs to several."""
+    """A registry with Confluent's API; without `subjects`, any subject will do."""
 
     def __init__(
         self,
@@ -34,19 +55,23 @@ class SchemaRegistry:
         record: RecordSettings,
         clock: Callable[[], float] = time.monotonic,
         *,
-        subject: str = "",
+        subjects: Subjects | None = None,
+        cache: SchemaCache | None = None,
     ) -> None:
         self._settings = settings
         self._record = record
         self._clock = clock
-        self._subject = subject
+        self._subjects = subjects
         # Inside JSON a schema's quotes are escaped, which at worst doubles it.
         self._http = RegistryHttp(settings, 2 * record.max_schema_bytes + AROUND_SCHEMA)
         self._backoff = Backoff(settings.retry_ms / 1000, settings.longest_retry_ms / 1000)
-        self._allowance = Allowance(settings.lookups_per_second, clock())
-        self._why = ""  # of the last failure
-        self._known: OrderedDict[int, ReadingSchema | BadSchemaError] = OrderedDict()  # the least recently used first
+        self._failure: tuple[type[RegistryUnavailableError], str] = RegistryUnavailableError, ""  # the last
+        self._limits = LookupLimits(settings, clock())
+        self._retries = IdRetries(settings)
+        self._known = SchemaCache(settings.cached_schemas) if cache is None else cache
         self._unknown: OrderedDict[int, float] = OrderedDict()  # id -> until when; the oldest first
+        self._witnessed = -math.inf
+        self._logged = -math.inf
 
     def close(self) -> None:
         """Close the connection."""
@@ -54,59 +79,97 @@ class SchemaRegistry:
 
     # -- look-ups --------------------------------------------------------------------------------------------------
 
-    def reading_schema(self, schema_id: int) -> ReadingSchema:
-        """The schema with this id, from memory if it was asked for before."""
+    def reading_schema(self, schema_id: int, key: str = "") -> ReadingSchema:
+        """The schema with this id, from memory if it was asked for before; `key` is whose record wants it."""
         found = self._known.get(schema_id)
         if found is None:
-            found = self._look_up(schema_id)
-            self._known[schema_id] = found
-            if len(self._known) > self._settings.cached_schemas:
-                self._known.popitem(last=False)
-        else:
-            self._known.move_to_end(schema_id)
+            found = self._look_up(schema_id, key)
+            self._known.put(schema_id, found)
         if isinstance(found, BadSchemaError):
             raise BadSchemaError(found.reason, str(found))  # a new one: tracebacks would pile up in the old one
         return found
 
-    def _look_up(self, schema_id: int) -> ReadingSchema | BadSchemaError:
-        unknown = BadSchemaError(UNKNOWN, f"the registry does not know schema {schema_id}")
-        if self._unknown.get(schema_id, -math.inf) > self._clock():
-            raise unknown
-        self._take_turn()
-        answer = self._ask("GET", f"/schemas/ids/{schema_id}", _schema)
-        if answer.status == HTTPStatus.NOT_FOUND:
-            self._remember_unknown(schema_id)
-            raise unknown
+    def _look_up(self, schema_id: int, key: str) -> Found:
+        now = self._clock()
+        if self._unknown.get(schema_id, -math.inf) > now:
+            raise _unknown(schema_id)
+        self._retries.check(schema_id, now)
+        self._check_backoff(TURN_S if schema_id in self._retries else 0.0)
+        self._limits.take(key, now)
         try:
-            text = _avro_text(answer)
-            return compile_schema(text, schema_id, *self._place(schema_id), self._record)
+            found = self._fetch(schema_id)
+        except RegistryRefusedError as error:
+            raise self._refused(error, schema_id) from None
+        except SchemaNotYetKnownError:
+            raise
+        except RegistryUnavailableError:
+            self._retries.outage(schema_id)
+            raise
+        self._retries.forget(schema_id)
+        if len(self._known) < self._settings.cached_schemas:  # else others are forgotten for it, and asked for again
+            self._limits.found(key)
+        return found
+
+    def _fetch(self, schema_id: int) -> Found:
+        answer = self._ask("GET", f"/schemas/ids/{schema_id}", answers.schema)
+        if answer.status == HTTPStatus.NOT_FOUND:
+            raise self._not_found(schema_id)
+        self._witnessed = self._clock()
+        try:
+            schema = compile_schema(answers.avro_text(answer), schema_id, "", 0, self._record)
         except BadSchemaError as error:
             return BadSchemaError(error.reason, f"schema {schema_id}: {error}")
+        places = self._ask("GET", f"/schemas/ids/{schema_id}/versions", answers.places)
+        if not places and self._retries.is_patient(schema_id, self._clock()):
+            what = f"{self._http.url} names no subject of schema {schema_id}, which may be new"
+            raise self._retries.pause(schema_id, self._clock(), SchemaNotYetKnownError, what)
+        return in_subject(schema, places, self._subjects)
 
-    def _remember_unknown(self, schema_id: int) -> None:
+    def _not_found(self, schema_id: int) -> BadSchemaError | RegistryUnavailableError:
+        """What a 404 means: wait, if the registry may be behind; else the id is unknown, and that is remembered."""
+        now, highest = self._clock(), self._known.highest_id
+        is_near = 0 < schema_id <= highest + NEAR or (schema_id > 0 and not highest)
+        if is_near and self._retries.is_patient(schema_id, now):
+            what = f"{self._http.url} does not know schema {schema_id}, which may be new (404)"
+            return self._retries.pause(schema_id, now, SchemaNotYetKnownError, what)
+        self._check_witness()
+        self._retries.forget(schema_id)
         self._unknown.pop(schema_id, None)
-        self._unknown[schema_id] = self._clock() + self._settings.unknown_id_ttl_ms / 1000
+        self._unknown[schema_id] = now + self._settings.unknown_id_ttl_ms / 1000
         if len(self._unknown) > self._settings.unknown_ids:
             self._unknown.popitem(last=False)
+        return _unknown(schema_id)
 
-    def _place(self, schema_id: int) -> tuple[str, int]:
-        """Subject and version of a schema; ("", 0) if the registry names none."""
-        places = self._ask("GET", f"/schemas/ids/{schema_id}/versions", _places)
-        if not places:
-            return "", 0
-        subject = self._subject if any(name == self._subject for name, _ in places) else places[0][0]
-        return subject, max(version for name, version in places if name == subject)
+    def _check_witness(self) -> None:
+        """Raise where the registry does not know what it once did: it is reading its storage, or has lost it."""
+        witnesses = self._known.witnesses()
+        if not witnesses or self._clock() < self._witnessed + WITNESS_S:
+            return
+        for each in witnesses:
+            if self._ask("GET", f"/schemas/ids/{each}", answers.schema).status == HTTPStatus.OK:
+                self._witnessed = self._clock()
+                return
+        raise self._failed(
+            RegistryUnavailableError,
+            f"{self._http.url} has none of the schemas {', '.join(map(str, witnesses))}, which it had: it may be "
+            "starting; if it was replaced by another, start the job again",
+        )
 
     def latest_version(self, subject: str) -> tuple[int, int] | None:
         """Id and version of a subject's newest schema; None where the subject does not exist."""
-        self._take_turn()
-        return self._ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest", _id_and_version)
+        self._check_backoff()
+        self._limits.take("", self._clock())
+        try:
+            return self._ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest", answers.id_and_version)
+        except RegistryRefusedError as error:
+            raise self._refused(error) from None
 
     # -- tools and job start ---------------------------------------------------------------------------------------
 
     def register(self, subject: str, text: str) -> int:
         """Register a schema, unless the subject has it already; its id."""
-        answer = self._ask("POST", f"/subjects/{quote(subject, safe='')}/versions", _registered, {"schema": text})
+        path = f"/subjects/{quote(subject, safe='')}/versions"
+        answer = self._ask("POST", path, answers.registered, {"schema": text})
         if answer.status == HTTPStatus.CONFLICT:
             raise IncompatibleSchemaError(f"{shown(subject)} does not take the schema: {answer.message}")
         if answer.status >= 400:
@@ -115,95 +178,57 @@ class SchemaRegistry:
 
     def check(self) -> None:
         """Whether a registry stands at the address and lets us in; raises what is wrong."""
-        self._ask("GET", "/subjects", _subjects)
+        self._ask("GET", "/subjects", answers.subjects)
 
     # -- asking ----------------------------------------------------------------------------------------------------
 
-    def _take_turn(self) -> None:
-        """Count a look-up, unless it has to wait."""
-        self._refuse_in_backoff()
-        wait_s = self._allowance.wait_s(self._clock())
+    def _check_backoff(self, more_s: float = 0.0) -> None:
+        wait_s = self._backoff.wait_s(self._clock(), more_s)
         if wait_s:
-            raise RegistryUnavailableError(
-                f"more than {self._settings.lookups_per_second:g} look-ups per second (registry.lookups_per_second)",
-                _whole_ms(wait_s),
-            )
-
-    def _refuse_in_backoff(self) -> None:
-        wait_s = self._backoff.wait_s(self._clock())
-        if wait_s:
-            raise RegistryUnavailableError(self._why, _whole_ms(wait_s))
+            kind, why = self._failure
+            raise kind(why, whole_ms(wait_s))
 
     def _ask(self, method: str, path: str, read: Callable[[Answer], _T], body: object = None) -> _T:
         """Ask, unless a failure is too recent; an answer that `read` does not understand is a failure, too."""
-        self._refuse_in_backoff()
+        self._check_backoff()
         try:
             found = read(self._http.ask(method, path, body))
         except AnswerError as error:
-            self._why = f"{self._http.url}: {error}"
-            self._backoff.failed(self._clock())
-            raise RegistryUnavailableError(self._why, _whole_ms(self._backoff.wait_s(self._clock()))) from None
+            raise self._failed(RegistryUnavailableError, f"{self._http.url}: {error}") from None
         self._backoff.succeeded()
         return found
 
+    def _failed(self, kind: type[RegistryUnavailableError], why: str) -> RegistryUnavailableError:
+        """Ask for nothing for a while; the error to raise."""
+        self._failure = kind, why
+        self._backoff.failed(self._clock())
+        self._log(why)
+        return kind(why, whole_ms(self._backoff.wait_s(self._clock())))
 
-def _whole_ms(seconds: float) -> int:
-    return max(1, math.ceil(1000 * seconds))
+    def _refused(self, error: RegistryRefusedError, schema_id: int | None = None) -> RegistryUnavailableError:
+        """A refusal while the job runs: known schemas are still served, and a rotated secret may come."""
+        if error.forbidden and schema_id is not None:  # others may be allowed
+            self._log(f"schema {schema_id}: {error}")
+            return self._retries.pause(schema_id, self._clock(), CredentialsRefusedError, str(error))
+        return self._failed(CredentialsRefusedError, str(error))
 
-
-# -- reading answers: those that say something are taken, at others AnswerError is raised -----------------------------
-
-
-def _field(body: object, name: str, kind: type[_T]) -> _T:
-    found = body.get(name) if isinstance(body, dict) else None
-    if not isinstance(found, kind):
-        raise AnswerError(f"its answer holds no {name}")
-    return found
-
-
-def _schema(answer: Answer) -> Answer:
-    if answer.status == HTTPStatus.OK and not answer.too_long:
-        _field(answer.body, "schema", str)
-    elif answer.status not in (HTTPStatus.OK, HTTPStatus.NOT_FOUND):
-        raise AnswerError(f"it answers {answer.message}")
-    return answer
-
-
-def _avro_text(answer: Answer) -> str:
-    """The text of a schema that is not too long, is Avro and stands alone."""
-    if answer.too_long:
-        raise unsupported("the schema is longer than record.max_schema_bytes")
-    kind = answer.body.get("schemaType") or "AVRO"
-    if kind != "AVRO":
-        raise unsupported(f"it is written in {shown(kind)}; records must be Avro")
-    if answer.body.get("references"):
-        raise unsupported("it refers to other schemas; write their types into it")
-    return _field(answer.body, "schema", str)
+    def _log(self, why: str) -> None:
+        """Say now and then that records wait; each failed question would be too much."""
+        now = self._clock()
+        if now >= self._logged + LOG_EVERY_S:
+            self._logged = now
+            log.warning("%s. Records whose schemas are known flow on, others wait.", why)
 
 
-def _places(answer: Answer) -> list[tuple[str, int]]:
-    """Subjects and versions under which a schema is registered."""
-    if answer.status == HTTPStatus.NOT_FOUND or answer.too_long:
-        return []
-    if answer.status != HTTPStatus.OK or not isinstance(answer.body, list):
-        raise AnswerError(f"it answers {answer.message} instead of a schema's versions")
-    return [(_field(place, "subject", str), _field(place, "version", int)) for place in answer.body]
+def _unknown(schema_id: int) -> BadSchemaError:
+    return BadSchemaError(UNKNOWN, f"the registry does not know schema {schema_id}")
 
 
-def _id_and_version(answer: Answer) -> tuple[int, int] | None:
-    if answer.status == HTTPStatus.NOT_FOUND:
-        return None
-    return _field(answer.body, "id", int), _field(answer.body, "version", int)
-
-
-def _registered(answer: Answer) -> Answer:
-    if answer.status == HTTPStatus.OK:
-        _field(answer.body, "id", int)
-    elif answer.status not in (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.BAD_REQUEST):
-        raise AnswerError(f"it answers {answer.message}")
-    return answer
-
-
-def _subjects(answer: Answer) -> None:
-    if answer.status != HTTPStatus.OK or not (answer.too_long or isinstance(answer.body, list)):
-        raise AnswerError(f"no registry with Confluent's API stands there ({answer.message}): look at registry.url")
+def in_subject(schema: ReadingSchema, places: list[Place], subjects: Subjects | None) -> ReadingSchema:
+    """A schema with its subject and version, if it has any."""
+    if subjects is not None:
+        return subjects.placed(schema, places)
+    if not places:
+        return schema
+    subject, version = newest_of(None, places)
+    return replace(schema, subject=subject, version=version)

@@ -1,11 +1,10 @@
-"""Requests to a schema registry: one session, its credentials, and what an answer's status means.
+"""Requests to a schema registry: what is sent, and what an answer's status means.
 
-Called by `registry` alone; knows addresses and statuses, not schemas. Answers are bounded in size and time, redirects
-are not followed (credentials would go with them), the environment is not read, and no message shows a secret.
+Called by `registry`; calls `credentials` for the session. Knows addresses and statuses, not schemas. Answers are
+bounded in size and time, redirects are not followed (credentials would go with them), and no message shows a secret.
 """
 
 import json
-import ssl
 import time
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -14,18 +13,12 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
-from requests.auth import HTTPBasicAuth
 
 from eml.settings import RegistrySettings
+from eml.stream.credentials import Credentials, User
 from eml.stream.errors import RegistryRefusedError
 
 PIECE = 65_536  # bytes read at once
-HEADERS = {
-    "Accept": "application/vnd.schemaregistry.v1+json, application/json",
-    "Accept-Encoding": "identity",  # a compressed answer could be of any size
-    "User-Agent": "eml",
-}
 
 
 class AnswerError(Exception):
@@ -54,26 +47,27 @@ class RegistryHttp:
         self._timeout_s = settings.timeout_ms / 1000
         self._longest_body = longest_body
         self.url, user, password = _split_user(settings.url)
-        self._session = requests.Session()
-        self._session.trust_env = False  # a .netrc would replace our credentials
-        self._session.headers.update(HEADERS)
-        if settings.bearer_token:
-            self._session.headers["Authorization"] = f"Bearer {_checked_token(settings.bearer_token)}"
-        elif settings.username or user:
-            name, secret = (settings.username, settings.password) if settings.username else (user, password)
-            self._session.auth = HTTPBasicAuth((name or "").encode(), (secret or "").encode())
-        if self.url.startswith("https:"):
-            self._session.mount("https://", _TlsAdapter(_tls(settings)))
+        self._credentials = Credentials(settings, User(user, password), tls=self.url.startswith("https:"))
 
     def close(self) -> None:
         """Close the connection."""
-        self._session.close()
+        self._credentials.close()
 
     def ask(self, method: str, path: str, body: object = None) -> Answer:
         """Send a request; AnswerError where no usable answer comes, RegistryRefusedError where none is given to us."""
+        self._credentials.refresh()
+        try:
+            return self._ask(method, path, body)
+        except RegistryRefusedError:
+            # Only with other credentials than those that were refused: too many failures may lock an account.
+            if not self._credentials.refresh(force=True):
+                raise
+        return self._ask(method, path, body)
+
+    def _ask(self, method: str, path: str, body: object) -> Answer:
         deadline = time.monotonic() + self._timeout_s
         try:
-            with self._session.request(
+            with self._credentials.session.request(
                 method, self.url + path, json=body, timeout=self._timeout_s, allow_redirects=False, stream=True
             ) as response:
                 received = self._receive(response, deadline)
@@ -96,8 +90,10 @@ class RegistryHttp:
         """The answer, if it is one to look into."""
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             raise RegistryRefusedError(
-                f"{self.url} refuses us ({status}): look at registry.username and registry.password, at "
-                "registry.bearer_token, or at registry.certificate_file and registry.key_file, and what they may do"
+                f"{self.url} refuses us ({status}): look at registry.username and registry.password (or "
+                "password_file), at registry.bearer_token (or bearer_token_file), or at registry.certificate_file and "
+                "registry.key_file, and what they may do",
+                forbidden=status == HTTPStatus.FORBIDDEN,
             )
         if 300 <= status < 400:
             raise AnswerError(f"it sends us elsewhere ({status}): name the new address in registry.url")
@@ -113,34 +109,6 @@ class RegistryHttp:
             raise AnswerError(f"it answers {status} with something that is no JSON") from None
 
 
-class _TlsAdapter(HTTPAdapter):
-    """Connections under our own TLS context, beside what requests trusts."""
-
-    def __init__(self, context: ssl.SSLContext) -> None:
-        self._context = context
-        super().__init__()
-
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  as in the base class
-        super().init_poolmanager(*args, ssl_context=self._context, **kwargs)
-
-
-def _tls(settings: RegistrySettings) -> ssl.SSLContext:
-    """What we trust and what we show."""
-    context = ssl.create_default_context()
-    try:
-        if settings.ca_file:
-            context.load_verify_locations(settings.ca_file)
-        if settings.certificate_file:
-            # An empty password: OpenSSL would ask for one at the terminal.
-            context.load_cert_chain(settings.certificate_file, settings.key_file, password="")
-    except OSError as error:  # an SSLError is one
-        raise RegistryRefusedError(
-            "registry.ca_file, registry.certificate_file or registry.key_file cannot be used (they must be PEM files, "
-            f"without a password): {error}"
-        ) from None
-    return context
-
-
 def _split_user(url: str) -> tuple[str, str | None, str | None]:
     """The address without what must not be shown, and the user and password that stood in it."""
     try:
@@ -153,13 +121,6 @@ def _split_user(url: str) -> tuple[str, str | None, str | None]:
     host = parts.netloc.rpartition("@")[2]
     user, password = (unquote(part) if part else None for part in (parts.username, parts.password))
     return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")), user, password
-
-
-def _checked_token(token: str) -> str:
-    token = token.strip()  # files end in a line break
-    if not token.isascii() or not token.isprintable() or " " in token:
-        raise RegistryRefusedError("registry.bearer_token holds characters that no token has")
-    return token
 
 
 def _cause(error: Exception) -> str:

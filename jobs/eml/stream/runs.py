@@ -24,6 +24,7 @@ class Results:
     dead_letters: list[DeadLetter] = field(default_factory=list)
     waiting: list[Raw] = field(default_factory=list)  # from the first record on whose schema cannot be had now
     retry_after_ms: int = 0
+    wait_reason: str = ""  # RegistryUnavailableError.reason of what they wait for
     scored: int = 0  # predictions whose label came
     right: int = 0
     labels: LabelCounts | None = None  # None: no topic for them
@@ -36,7 +37,7 @@ class Results:
             getattr(self, name).extend(getattr(later, name))
         for name in ("scored", "right", "tombstones", "not_learnt"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
-        self.retry_after_ms = later.retry_after_ms
+        self.retry_after_ms, self.wait_reason = later.retry_after_ms, later.wait_reason
         if later.labels is not None:
             self.labels = later.labels if self.labels is None else self.labels.plus(later.labels)
 

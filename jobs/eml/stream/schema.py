@@ -12,12 +12,14 @@ from eml.settings import RecordSettings
 from eml.stream import hints
 from eml.stream.avro_types import LONGEST_NAME, Field, Type, parse, shown, unsupported
 from eml.stream.decoder import Decoded, Decoder
+from eml.stream.errors import BadSchemaError
 from eml.stream.hints import Ignored, why_ignored
 from eml.stream.plan import PER_MS, Leaf, Role
 
 __all__ = ["Decoded", "ReadingSchema", "compile_schema"]
 
 LABEL_KEY = "key"  # of `schemas/label.avsc`: the Kafka key of the reading, in words
+FOREIGN = "foreign-subject"
 NUMERIC = ("int", "long", "float", "double", "boolean")
 OF_TIME = ("date", "time-", "timestamp-", "local-timestamp-")  # logical types of numbers that measure nothing
 
@@ -34,11 +36,21 @@ class ReadingSchema:
     ignored: tuple[Ignored, ...]  # fields that are neither features nor reserved
     decoder: Decoder = field(repr=False)
     warnings: tuple[str, ...] = ()  # what looks like a mistake in its fields
+    name: str = ""  # of the record, with its namespace
+    foreign_reading: str = ""  # why its records are no readings, by its subject (`subjects`)
+    foreign_label: str = ""  # and no labels
 
-    def check_features(self) -> None:
-        """Raise where records of this schema measure nothing."""
+    def check_reading(self) -> None:
+        """Raise where records of this schema are no readings: by its subject, or because they measure nothing."""
+        if self.foreign_reading:
+            raise BadSchemaError(FOREIGN, self.foreign_reading)
         if not self.space.names:
             raise unsupported(f"schema {self.id}: no field is a feature: a number or boolean, nullable or not")
+
+    def check_label(self) -> None:
+        """Raise where records of this schema are no labels."""
+        if self.foreign_label:
+            raise BadSchemaError(FOREIGN, self.foreign_label)
 
     def decode(self, values: Sequence[bytes], start: int = 0) -> Decoded:
         """Decode records whose payloads begin at byte `start` of `values`."""
@@ -47,9 +59,9 @@ class ReadingSchema:
 
 def compile_schema(text: str, schema_id: int, subject: str, version: int, settings: RecordSettings) -> ReadingSchema:
     """Check a writer schema and prepare the decoding of its records."""
-    fields, record = _Fields(settings), parse(text, settings)
-    fields.add(record, ("",))
-    ignored, doubts = tuple(fields.ignored), tuple(hints.warnings(record.fields, _roles(settings)))
+    fields, root = _Fields(settings), parse(text, settings)
+    fields.add(root, ("",))
+    ignored, doubts = tuple(fields.ignored), tuple(hints.warnings(root.fields, _roles(settings)))
     hints.tell(schema_id, subject, ignored, doubts)
     return ReadingSchema(
         schema_id,
@@ -60,6 +72,7 @@ def compile_schema(text: str, schema_id: int, subject: str, version: int, settin
         ignored,
         Decoder(fields.leaves, reject=settings.non_finite == "reject"),
         doubts,
+        root.name,
     )
 
 

@@ -9,8 +9,8 @@ from eml import cli
 from eml.local import capture, record_file, topic_reader
 from eml.local.errors import CaptureError
 from eml.local.record_lines import Arrived, Registered
-from eml.local.registered import RegisteredSchemas, preferred
-from eml.settings import RecordSettings, RegistrySettings, Settings
+from eml.local.registered import RegisteredSchemas
+from eml.settings import RegistrySettings, Settings
 from eml.stream.records import Position, Raw
 from eml.stream.wire import frame
 from tests.unit.local.kafka_fakes import KAFKA, VALUE, FakeConsumer, FakeMessage
@@ -64,19 +64,22 @@ def registry() -> Iterator[RegistryServer]:
 
 
 def test_schemas_come_with_the_place_that_the_job_takes(registry):
-    schemas = RegisteredSchemas(RegistrySettings(url=registry.url), RecordSettings(), "readings-value")
+    schemas = RegisteredSchemas(Settings(registry=RegistrySettings(url=registry.url)))
     found = schemas.schema(7)
     assert found == Registered(0, 7, "readings-value", 3, json.dumps(SCHEMA))
     assert schemas.schema(8) is None
     assert schemas.schema(99) is None
+    for schema_id, schema in ((10, record(field("x", "double"), name="Other")), (11, {"type": "string"})):
+        registry.add(schema_id, schema, ("a", 2), ("b", 9))
+        placed = schemas.schema(schema_id)
+        assert placed is not None
+        assert (placed.subject, placed.version) == ("a", 2)
     schemas.close()
-    assert preferred([("a", 2), ("b", 9)], "c") == ("a", 2)
-    assert preferred([], "c") == ("", 0)
 
 
 def test_a_registry_that_does_not_answer_is_told(registry):
     registry.trouble = lambda _: (503, {})
-    schemas = RegisteredSchemas(RegistrySettings(url=registry.url), RecordSettings(), "readings-value")
+    schemas = RegisteredSchemas(Settings(registry=RegistrySettings(url=registry.url)))
     with pytest.raises(CaptureError, match=r"registry\.url"):
         schemas.schema(7)
     registry.trouble = lambda _: (418, {})

@@ -10,7 +10,7 @@ from eml.local.errors import RecordFileError
 from eml.local.messages import ReadingWriter
 from eml.local.record_lines import Arrived, Registered
 from eml.local.schema_book import SchemaBook
-from eml.settings import RecordSettings
+from eml.settings import RecordSettings, Settings
 from eml.stream.errors import BadSchemaError
 from eml.stream.outputs import schema_text
 from eml.stream.records import Position, Raw
@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path):
 
 
 def book(*schemas: Registered) -> SchemaBook:
-    made = SchemaBook(RecordSettings())
+    made = SchemaBook(Settings(record=RecordSettings(subjects=("a", "b"))))
     for schema in schemas:
         made.add(schema)
     return made

@@ -75,7 +75,7 @@ def test_it_is_the_logic_of_the_job():
     arrived = [entry for entry in golden() if isinstance(entry, Arrived) and entry.key == KEYS[1]]
     switch = next(i for i, entry in enumerate(arrived) if (entry.raw.value or b"")[:5] == frame(second.id, b""))
     unannounced: list[Entry] = [first, *arrived[:switch], second, *arrived[switch:]]
-    book = SchemaBook(SETTINGS.record)
+    book = SchemaBook(SETTINGS)
     book.add(first)
     book.add(second)
     results = KeyModel(KEYS[1], SETTINGS).step([entry.raw for entry in arrived], book.look_up)

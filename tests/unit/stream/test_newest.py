@@ -80,7 +80,7 @@ def test_it_is_asked_once_per_interval_however_often_it_is_wanted(server, make):
     assert sum("latest" in path for path in server.asked) == 1
 
 
-@pytest.mark.parametrize("status", [401, 404, 500])
+@pytest.mark.parametrize("status", [401, 403, 404, 500])
 def test_trouble_leaves_what_is_known(server, make, status):
     newest = make()
     wait_until(lambda: version_of(newest) == 1)

@@ -1,23 +1,32 @@
 """The client of the registry, against a server on loopback: what it asks, remembers and refuses to ask."""
 
 import logging
+import os
 import time
 import traceback
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from eml.core import EmlError
-from eml.settings import RecordSettings, RegistrySettings
+from eml.settings import KafkaSettings, RecordSettings, RegistrySettings, Settings
 from eml.stream.errors import (
     BadSchemaError,
+    CredentialsRefusedError,
     IncompatibleSchemaError,
+    LookupRateError,
     RegistryRefusedError,
     RegistryUnavailableError,
+    SchemaNotYetKnownError,
 )
 from eml.stream.pacing import Allowance, Backoff
-from eml.stream.registry import SchemaRegistry
+from eml.stream.registry import NEAR, TURN_S, SchemaRegistry
+from eml.stream.registry_http import AnswerError
+from eml.stream.schema_cache import SchemaCache
+from eml.stream.subjects import Subjects
 from tests.unit.stream.encoding import field, record
 from tests.unit.stream.registry_server import Certificates, RegistryServer, serving
 
@@ -54,9 +63,9 @@ def connect(server, clock):
     """Makes clients of the server, or of another address."""
     made = []
 
-    def make(record=RECORD, subject="", **settings) -> SchemaRegistry:
-        given = RegistrySettings(**{"url": server.url, "timeout_ms": 5_000, **settings})
-        made.append(SchemaRegistry(given, record, clock, subject=subject))
+    def make(record=RECORD, subjects=None, cache=None, **settings) -> SchemaRegistry:
+        given = RegistrySettings(**{"url": server.url, "timeout_ms": 5_000, "unknown_id_patience_ms": 0, **settings})
+        made.append(SchemaRegistry(given, record, clock, subjects=subjects, cache=cache))
         return made[-1]
 
     yield make
@@ -101,12 +110,11 @@ def test_a_path_in_the_url_is_kept(server, connect):
     connect(url=f"{server.url}/apis/ccompat/v7/").check()
 
 
-@pytest.mark.parametrize(
-    ("preferred", "want"), [("b-value", ("b-value", 4)), ("z-value", ("a-value", 1)), ("", ("a-value", 1))]
-)
-def test_of_several_subjects_the_preferred_one_is_taken_and_its_newest_version(server, connect, preferred, want):
+@pytest.mark.parametrize(("topic", "want"), [("b", ("b-value", 4)), ("z", ("a-value", 1)), ("", ("a-value", 1))])
+def test_of_several_subjects_the_topic_s_own_is_taken_and_its_newest_version(server, connect, topic, want):
     server.add(8, SCHEMA, ("a-value", 1), ("b-value", 2), ("b-value", 4))
-    schema = connect(subject=preferred).reading_schema(8)
+    subjects = Subjects.of(Settings(kafka=KafkaSettings(readings_topic=topic))) if topic else None
+    schema = connect(subjects=subjects).reading_schema(8)
     assert (schema.subject, schema.version) == want
 
 
@@ -307,13 +315,14 @@ def test_after_a_failure_nothing_is_asked_until_the_wait_is_over(server, connect
         error = unavailable(client.reading_schema, 7)
         assert len(server.asked) == asked
         waits.append(error.retry_after_ms)
+        assert unavailable(client.reading_schema, 7).retry_after_ms >= waits[-1] + 1000 * TURN_S - 1, "others go first"
         clock.now += error.retry_after_ms / 1000 - 0.01
         for ask in (client.reading_schema, client.latest_version):
             again = unavailable(ask, "s" if ask == client.latest_version else 8)
             assert again.retry_after_ms <= 11
             assert "503" in str(again)
         assert len(server.asked) == asked
-        clock.now += 0.011
+        clock.now += 0.011 + TURN_S
     for wait, most in zip(waits, (200, 400, 800, 1000, 1000, 1000), strict=True):
         assert most / 2 <= wait <= most + 1
     assert len(set(waits[3:])) > 1  # chance keeps operators apart
@@ -337,6 +346,137 @@ def test_look_ups_are_limited_and_known_ids_are_free(server, connect, clock):
     clock.now += 0.25
     refused(client.reading_schema, 24)
     unavailable(client.latest_version, "readings-value")
+
+
+def test_a_key_has_look_ups_of_its_own(server, connect, clock):
+    server.add(8, SCHEMA, ("readings-value", 4))
+    client = connect(lookups_per_second=20.0, lookups_per_key_per_second=0.5)
+    for schema_id in range(21, 26):
+        refused(client.reading_schema, schema_id, "flooder")
+    error = unavailable(client.reading_schema, 26, "flooder")
+    assert isinstance(error, LookupRateError)
+    assert "registry.lookups_per_key_per_second" in str(error)
+    assert error.retry_after_ms == 10_000
+    refused(client.reading_schema, 21, "flooder")  # what is known to be unknown costs nothing
+    assert client.reading_schema(8, "healthy").id == 8
+    clock.now += 10
+    refused(client.reading_schema, 26, "flooder")
+
+
+def test_keys_that_ask_for_unknown_ids_leave_look_ups_to_the_others(server, connect):
+    client = connect(lookups_per_second=20.0)
+    for number in range(9):
+        for schema_id in range(5):
+            with pytest.raises((BadSchemaError, LookupRateError)):
+                client.reading_schema(1000 + 10 * number + schema_id, f"flooder-{number}")
+    assert len(server.asked) < 20
+    assert client.reading_schema(7, "healthy").id == 7
+
+
+def test_a_key_s_look_ups_are_given_back_where_the_task_has_none(connect):
+    client = connect(lookups_per_second=1.0)
+    refused(client.reading_schema, 21)
+    for _ in range(9):
+        assert "registry.lookups_per_second" in str(unavailable(client.reading_schema, 22, "pump"))
+
+
+def test_schemas_that_are_found_cost_a_key_nothing_until_the_cache_is_full(server, connect):
+    for schema_id in range(20, 40):
+        server.add(schema_id, SCHEMA, ("readings-value", schema_id))
+    client = connect(lookups_per_second=100.0, cached_schemas=10)
+    for schema_id in range(20, 35):
+        assert client.reading_schema(schema_id, "pump").id == schema_id
+    assert isinstance(unavailable(client.reading_schema, 35, "pump"), LookupRateError)
+
+
+def test_the_allowances_of_keys_are_bounded(connect, monkeypatch):
+    monkeypatch.setattr("eml.stream.pacing.KEYS", 3)
+    client = connect()
+    for number in range(6):
+        refused(client.reading_schema, 20 + number, f"key-{number}")
+    assert len(client._limits._keys) == 3
+
+
+# -- a registry that is behind -----------------------------------------------------------------------------------------
+
+
+def test_a_new_id_is_waited_for_and_delays_no_other(server, connect, clock):
+    client = connect(unknown_id_patience_ms=10_000)
+    server.add(8, SCHEMA, ("readings-value", 4))
+    client.reading_schema(7)
+    waits, begin = [], clock.now
+    while clock.now < begin + 9:
+        error = unavailable(client.reading_schema, 9)
+        assert isinstance(error, SchemaNotYetKnownError)
+        waits.append(error.retry_after_ms)
+        clock.now += waits[-1] / 1000
+    assert 100 <= waits[0] <= 201
+    assert len(waits) < 12, "pauses grow"
+    assert client.reading_schema(8).version == 4
+    server.add(9, SCHEMA, ("readings-value", 5))
+    clock.now += 10
+    assert client.reading_schema(9).version == 5
+
+
+def test_patience_ends_and_the_id_is_remembered_as_unknown(server, connect, clock):
+    client = connect(unknown_id_patience_ms=2_000)
+    unavailable(client.reading_schema, 9)
+    clock.now += 2
+    assert refused(client.reading_schema, 9).reason == "unknown-schema"
+    asked = len(server.asked)
+    assert refused(client.reading_schema, 9).reason == "unknown-schema"
+    assert len(server.asked) == asked
+    assert 9 not in client._retries
+
+
+@pytest.mark.parametrize("schema_id", [0, 7 + NEAR + 1])
+def test_an_id_that_cannot_be_new_is_unknown_at_once(connect, schema_id):
+    client = connect(unknown_id_patience_ms=10_000)
+    client.reading_schema(7)
+    assert refused(client.reading_schema, schema_id).reason == "unknown-schema"
+
+
+def test_a_schema_whose_subject_is_not_told_yet_is_waited_for(server, connect, clock):
+    places, server.places[7] = server.places[7], []
+    client = connect(unknown_id_patience_ms=10_000)
+    clock.now += unavailable(client.reading_schema, 7).retry_after_ms / 1000
+    server.places[7] = places
+    assert client.reading_schema(7).version == 3
+
+
+@pytest.mark.parametrize("schema_id", [9, 2_000_000_000])
+def test_a_registry_that_lost_what_it_had_is_out_of_order(server, connect, clock, schema_id):
+    client = connect()
+    client.reading_schema(7)
+    clock.now += 2
+    everything, server.schemas = server.schemas, {}
+    assert "which it had" in str(unavailable(client.reading_schema, schema_id))
+    server.schemas = everything
+    clock.now += 1
+    assert refused(client.reading_schema, schema_id).reason == "unknown-schema"
+
+
+def test_one_deleted_schema_is_no_loss(server, connect, clock):
+    client = connect(cache=SchemaCache(10, known_id=7))
+    server.add(8, SCHEMA, ("readings-value", 4))
+    client.reading_schema(8)
+    clock.now += 2
+    del server.schemas[8]
+    assert refused(client.reading_schema, 9).reason == "unknown-schema"
+
+
+def test_what_is_not_had_is_remembered_up_to_a_bound(connect):
+    client = connect(unknown_id_patience_ms=10_000, unknown_ids=3, lookups_per_second=100.0)
+    for schema_id in range(20, 30):
+        unavailable(client.reading_schema, schema_id)
+    assert len(client._retries._ids) == 3
+
+
+def test_clients_of_a_task_share_what_they_found(server, connect):
+    cache = SchemaCache(10)
+    found = connect(cache=cache).reading_schema(7)
+    server.trouble = lambda _: (503, b"")
+    assert connect(cache=cache).reading_schema(7) is found
 
 
 def test_an_allowance_does_not_pile_up():
@@ -365,10 +505,50 @@ def test_a_backoff_begins_anew_after_a_success():
 def test_a_refusal_says_which_settings_to_look_at(server, connect, status):
     server.trouble = lambda _: (status, {"message": "no"})
     client = connect()
-    for ask in (client.check, lambda: client.reading_schema(7), lambda: client.register("s", "{}")):
+    for ask in (client.check, lambda: client.register("s", "{}")):
         with pytest.raises(RegistryRefusedError, match=r"registry.username .* registry.bearer_token") as error:
             ask()
         assert server.url in str(error.value)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refusal_of_a_running_job_is_waited_for_and_told_once(server, connect, clock, caplog, status):
+    client = connect()
+    known = client.reading_schema(7)
+    server.add(8, SCHEMA, ("readings-value", 4))
+    server.trouble = lambda _: (status, {"message": "no"})
+    for _ in range(3):
+        error = unavailable(client.reading_schema, 8)
+        assert isinstance(error, CredentialsRefusedError)
+        assert "registry.bearer_token" in str(error)
+        assert client.reading_schema(7) is known
+        clock.now += error.retry_after_ms / 1000 + TURN_S
+    assert len([line for line in caplog.messages if "registry.bearer_token" in line]) == 1
+    server.trouble = lambda _: None
+    assert client.reading_schema(8).version == 4
+
+
+def test_an_id_that_we_may_not_see_delays_no_other(server, connect):
+    server.add(8, SCHEMA, ("readings-value", 4))
+    server.trouble = lambda handler: (403, {}) if handler.path == "/schemas/ids/9" else None
+    client = connect()
+    unavailable(client.reading_schema, 9)
+    assert client.reading_schema(8).version == 4
+
+
+def test_an_id_at_which_the_registry_fails_does_not_starve_others(server, connect, clock):
+    server.add(8, SCHEMA, ("readings-value", 4))
+    server.trouble = lambda handler: (500, {}) if handler.path == "/schemas/ids/9" else None
+    client = connect()
+    for _ in range(8):
+        clock.now += unavailable(client.reading_schema, 9).retry_after_ms / 1000 + TURN_S
+    unavailable(client.reading_schema, 9)
+    wait = unavailable(client.reading_schema, 8).retry_after_ms
+    clock.now += wait / 1000  # both wait until now; the one that failed before comes first
+    asked = len(server.asked)
+    assert unavailable(client.reading_schema, 9).retry_after_ms <= 1000 * TURN_S
+    assert len(server.asked) == asked
+    assert client.reading_schema(8).version == 4
 
 
 @pytest.mark.parametrize(
@@ -453,6 +633,113 @@ def test_mutual_tls(connect, certificates):
         connect(url=secure.url, ca_file=ca_file, **ours).check()
         unavailable(connect(url=secure.url, ca_file=ca_file).check)
         assert len(secure.asked) == 1
+
+
+def test_a_certificate_rotated_on_disk_is_shown_from_the_next_question_on(connect, certificates, tmp_path):
+    ours = {"certificate_file": tmp_path / "crt", "key_file": tmp_path / "key"}
+    stale = Certificates(tmp_path)  # of an authority that the server does not trust
+
+    def put(name: str, source: Certificates, part: str) -> None:
+        ours[name].write_bytes(Path(source.path(part)).read_bytes())
+
+    put("certificate_file", stale, "client.crt")
+    put("key_file", stale, "client.key")
+    with serving(certificates.server_context(ask_client=True)) as secure:
+        paths = {name: str(path) for name, path in ours.items()}
+        client = connect(url=secure.url, ca_file=certificates.path("ca.crt"), retry_ms=1, longest_retry_ms=1, **paths)
+        http = client._http
+        with pytest.raises(AnswerError):
+            http.ask("GET", "/subjects")
+        put("certificate_file", certificates, "client.crt")  # and the key does not fit yet
+        with pytest.raises(AnswerError):
+            http.ask("GET", "/subjects")
+        put("key_file", certificates, "client.key")
+        assert http.ask("GET", "/subjects").status == 200
+
+
+# -- secrets in files --------------------------------------------------------------------------------------------------
+
+
+def demand(server: RegistryServer, secret: str) -> None:
+    right = f"Basic {b64encode(f'user:{secret}'.encode()).decode()}"
+    server.trouble = lambda handler: None if handler.headers["Authorization"] == right else (401, {"message": "no"})
+
+
+@pytest.mark.parametrize("swap", ["written over", "replaced", "a link that turns"])
+def test_a_password_rotated_on_disk_is_sent_from_the_next_question_on(server, connect, tmp_path, swap):
+    file = tmp_path / "password"
+    if swap == "a link that turns":  # as Kubernetes does it
+        for name in ("old", "new"):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "password").write_text(f"{name}\n")
+        (tmp_path / "data").symlink_to("old")
+        file.symlink_to("data/password")
+    else:
+        file.write_text("old\n")
+    demand(server, "old")
+    client = connect(username="user", password_file=str(file))
+    client.check()
+    if swap == "a link that turns":
+        (tmp_path / "next").symlink_to("new")
+        (tmp_path / "next").replace(tmp_path / "data")
+    elif swap == "replaced":
+        (tmp_path / "next").write_text("new\n")
+        (tmp_path / "next").replace(file)
+    else:
+        file.write_text("new\n")
+    demand(server, "new")
+    asked = len(server.asked)
+    client.check()
+    assert len(server.asked) == asked + 1, "nothing was refused"
+
+
+def test_a_refusal_makes_us_look_into_a_file_that_seems_the_same(server, connect, tmp_path):
+    file = tmp_path / "password"
+    file.write_text("old")
+    client = connect(username="user", password_file=str(file))
+    before = file.stat()
+    file.write_text("new")  # as long, and as old as far as the clock of the disk can tell
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    demand(server, "new")
+    client.check()
+    assert len(server.asked) == 2
+
+
+def test_a_secret_that_is_refused_is_not_sent_twice(server, connect, tmp_path):
+    file = tmp_path / "password"
+    file.write_text("wrong")
+    demand(server, "right")
+    with pytest.raises(RegistryRefusedError, match="password_file"):
+        connect(username="user", password_file=str(file)).check()
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff"])
+def test_a_file_in_the_middle_of_a_rotation_leaves_the_former_secret(server, connect, tmp_path, caplog, content):
+    file = tmp_path / "token"
+    file.write_text("old")
+    client = connect(bearer_token_file=str(file))
+    if content is None:
+        file.unlink()
+    else:
+        file.write_bytes(content)
+    for _ in range(2):
+        client.check()
+        assert server.headers[-1]["Authorization"] == "Bearer old"
+    assert len([line for line in caplog.messages if "registry.bearer_token_file" in line]) == 1
+    file.write_text("new")
+    client.check()
+    assert server.headers[-1]["Authorization"] == "Bearer new"
+
+
+@pytest.mark.parametrize("content", [None, b" \n", b"\xff", SECRET.encode() + b" 2"])
+def test_a_file_without_a_secret_stops_the_start(connect, tmp_path, content):
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(RegistryRefusedError, match=r"registry\.bearer_token_file") as error:
+        connect(bearer_token_file=str(file))
+    assert SECRET not in "".join(traceback.format_exception(error.value))
 
 
 # -- tools and job start -----------------------------------------------------------------------------------------------

@@ -382,5 +382,5 @@ def test_what_is_no_avro_record_is_refused(schema):
 def test_a_schema_without_a_feature_is_none_of_readings(fields):
     schema = compile_schema(json.dumps(record(*fields)), 7, "s", 1, SETTINGS)
     with pytest.raises(BadSchemaError, match="feature") as error:
-        schema.check_features()
+        schema.check_reading()
     assert error.value.reason == "unsupported-schema"

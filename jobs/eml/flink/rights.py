@@ -18,7 +18,7 @@ UNKNOWN = "UnknownTopicOrPartitionException"
 def topic_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noqa: ANN401  a Java object
     """What is wrong with each topic: it does not exist, or may not be read or written."""
     wanted = _wanted(kafka)
-    options = java_class("clients.admin.DescribeTopicsOptions")().includeAuthorizedOperations(True)
+    options = java_class("clients.admin.DescribeTopicsOptions")().includeAuthorizedOperations(True)  # noqa: FBT003  of Java
     described = admin.describeTopics([topic for topic, _ in wanted.values()], options).topicNameValues()
     found = [_topic_problem(described, name, *wanted[name]) for name in wanted]
     return [problem for problem in found if problem]

@@ -11,7 +11,7 @@ from pyflink.java_gateway import get_gateway
 from eml.core.errors import EmlError
 from eml.flink import rights
 from eml.flink.client import cause, cause_class, java_class, properties
-from eml.flink.listeners import mismatch
+from eml.local.listeners import mismatch
 from eml.settings import KafkaSettings
 
 TIMEOUT_MS = 10_000

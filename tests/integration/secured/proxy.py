@@ -6,7 +6,7 @@ import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from eml.local.process import LOOPBACK
@@ -42,13 +42,11 @@ class RegistryProxy:
             context.load_verify_locations(clients)
         self._server = _Server((LOOPBACK, 0), self._handler())
         # The handshake in the connection's own thread, at its first read: one that hangs must not stop the others.
-        self._server.socket = context.wrap_socket(
-            self._server.socket, server_side=True, do_handshake_on_connect=False
-        )
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self.url = f"https://{LOOPBACK}:{self._server.server_address[1]}{self._target.path}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
-    def __enter__(self) -> "RegistryProxy":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -71,7 +69,7 @@ class RegistryProxy:
                 else:
                     self._answer(*proxy.ask(self.command, self.path, body))
 
-            do_POST = do_GET
+            do_POST = do_GET  # noqa: N815  as the base class wants it
 
             def _answer(self, status: int, body: bytes) -> None:
                 self.send_response(status)

@@ -7,7 +7,6 @@ client's certificate, an evolution, a dead letter, a restart after a failure, a 
 import base64
 import os
 import signal
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,7 @@
 """What kind of listener stands at a broker's address: with TLS, without, or none.
 
-Called by `topics` before a Kafka client is made: one that speaks plain text to a TLS listener, or the other way round,
-is not told so, and asks again until its time is up. Knows sockets, no Kafka.
+Called by the job's start check (`flink.topics`) and by `topic_reader`: a Kafka client that speaks plain text to a TLS
+listener, or the other way round, is not told so, and asks again until its time is up. Knows sockets, no Kafka.
 """
 
 import re

@@ -1,12 +1,15 @@
 """The job on a secured cluster, end to end; and that no secret it was given is found anywhere afterwards.
 
 One run has it all: SASL_SSL with a user and the least ACLs, a registry behind TLS with basic authentication and a
-client's certificate, an evolution, a dead letter, a restart after a failure, a savepoint.
+client's certificate, an evolution, a dead letter, a restart after a failure, a savepoint, a rotated password.
 """
 
 import base64
 import os
 import signal
+import subprocess
+import sys
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +18,7 @@ import pytest
 from kafka.consumer.fetcher import ConsumerRecord
 
 from eml.local import topics as local_topics
-from eml.settings import describe, load
+from eml.settings import SettingsError, describe, load
 from tests.integration.harness import (
     Job,
     Message,
@@ -41,6 +44,8 @@ class Run:
     job: Job
     folder: Path
     messages: list[Message]
+    rotated: list[Message]  # sent after the registry's password was rotated, of a schema that was not known before
+    answered: int  # of those
     predicted: Predicted
     evolutions: list[ConsumerRecord]
     dead_letters: list[ConsumerRecord]
@@ -55,6 +60,7 @@ def run(secured: Secured, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     secrets = {
         "kafka password": secured.password,
         "registry password": canary("registry-password"),
+        "rotated registry password": canary("rotated-password"),
         "Kafka client's key": _middle(secured.kafka_client.key),
         "registry client's key": _middle(secured.client.key),
     }
@@ -80,15 +86,16 @@ def run(secured: Secured, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             "ssl.keystore.certificate.chain": secured.kafka_client.certificate.read_text(),
         }
         with Job(secured, topics, folder, {"kafka": kafka, "registry": registry}) as job:
-            yield _driven(job, secrets)
+            yield _driven(job, proxy, password_file, secrets)
 
 
-def _driven(job: Job, secrets: dict[str, str]) -> Run:
+def _driven(job: Job, proxy: RegistryProxy, password_file: Path, secrets: dict[str, str]) -> Run:
     page = FlinkPage()
     job.start(*page.options)
     topics = job.topics
     writers = register_versions(job.stack, topics.readings)
-    messages = readings_of("pump", writers, (120, 60, 0), 0)
+    every = readings_of("pump", writers, (120, 60, 20), 0)
+    messages, rotated = every[:180], every[180:]
     junk = Message(b"pump", JUNK, messages[0].timestamp_ms)
     send(job.stack, topics.readings, [*messages[:150], junk])  # 30 of them of the second version
     receive(job, topics.predictions, 150)
@@ -97,11 +104,18 @@ def _driven(job: Job, secrets: dict[str, str]) -> Run:
     predicted = Predicted.read(job, len(messages))
     page.wait_running()
     page.savepoint((job.folder / "savepoints").as_uri())
+    new = secrets["rotated registry password"]
+    proxy.authorization = basic("eml", new)
+    password_file.write_text(new)
+    send(job.stack, topics.readings, rotated)
+    answered = len(receive(job, topics.predictions, len(every), 40)) - len(messages)
     answers = {path: (status, body) for path, status, body in page.answers()}
     evolutions, dead_letters = (receive(job, topic, 1) for topic in (topics.evolutions, topics.dead_letters))
     restarts = page.restarts()
     job.kill()
-    return Run(job, job.folder, messages, predicted, evolutions, dead_letters, answers, restarts, secrets)
+    return Run(
+        job, job.folder, messages, rotated, answered, predicted, evolutions, dead_letters, answers, restarts, secrets
+    )
 
 
 def _kill_worker(job: Job) -> None:
@@ -130,10 +144,27 @@ def test_readings_are_predicted_evolve_and_fail_as_on_a_plain_cluster(run: Run):
     assert run.restarts >= 1
 
 
+def test_a_rotated_password_of_the_registry_is_picked_up(run: Run):
+    assert run.answered == len(run.rotated)
+    assert run.restarts == 1, "that of the killed worker"
+
+
+def test_what_the_topics_hold_is_captured(run: Run):
+    file = run.folder / "captured.jsonl"
+    eml = "import sys; from eml.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", eml, "capture", str(file), "--settings", str(run.folder / "eml.toml")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
+    records = len(run.messages) + len(run.rotated) + 1
+    assert f"{records} records of 1 keys, 3 schemas" in done.stdout
+    _assert_without(run, {"what capture says": (done.stdout + done.stderr).encode(), "its file": file.read_bytes()})
+
+
 def test_no_secret_is_in_a_file_the_job_wrote(run: Run):
     files = [file for file in run.folder.rglob("*") if file.is_file() and file.name != "eml.toml"]
     assert {"checkpoints", "savepoints"} <= {file.relative_to(run.folder).parts[0] for file in files}
     assert any(file.suffix == ".log" and "starting with these settings" in file.read_text() for file in files)
+    assert run.secrets["kafka password"] in (run.folder / "eml.toml").read_text(), "it is found where it is"
     _assert_without(run, {str(file.relative_to(run.folder)): file.read_bytes() for file in files})
 
 
@@ -158,9 +189,24 @@ def test_no_secret_is_in_the_settings_when_shown(run: Run):
     _assert_without(run, {"describe": describe(settings).encode(), "repr": repr(settings).encode()})
 
 
+def test_no_secret_is_in_what_is_said_of_wrong_settings(run: Run):
+    password = run.secrets["kafka password"]
+    wrong = {
+        "EML_KAFKA_PROPERTIES": f'{{"sasl.jaas.config" = "{password}"',
+        "EML_KAFKA_BOOTSTRAP_SERVERS": password,
+        "EML_REGISTRY_URL": f"https://eml:{password}@registry",
+        "EML_KAFKA_START": password,
+    }
+    for name, value in wrong.items():
+        with pytest.raises(SettingsError) as error:
+            load(run.folder / "eml.toml", {name: value})
+        _assert_without(run, {name: "".join(traceback.format_exception(error.value)).encode()})
+
+
 def _assert_without(run: Run, where: dict[str, bytes]) -> None:
     found = []
     for name, secret in run.secrets.items():
-        forms = {secret.encode(), base64.b64encode(secret.encode()), secret.encode("utf-16-le")}
+        headers = basic("eml", secret).encode(), base64.b64encode(secret.encode())
+        forms = {secret.encode(), secret.encode("utf-16-le"), *headers}
         found += [f"the {name} in {place}" for place, text in where.items() if any(form in text for form in forms)]
     assert not found

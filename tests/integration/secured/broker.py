@@ -3,15 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from confluent_kafka.admin import (
-    AclBinding,
-    AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient, _acl, _resource  # `admin` does not name these as its own
 
 from eml.local.broker import Broker
 from eml.local.process import LOOPBACK, free_port
@@ -65,13 +57,13 @@ class SecuredBroker(Broker):
     def allow(self, user: str, *acls: Acl) -> None:
         """Give a user rights."""
         admin = self._admin()  # in a variable: with it gone, nobody would wait for the answers
-        for answer in admin.create_acls([_binding(AclBinding, user, acl) for acl in acls]).values():
+        for answer in admin.create_acls([_binding(_acl.AclBinding, user, acl) for acl in acls]).values():
             answer.result(TIMEOUT_S)
 
     def take_away(self, user: str, *acls: Acl) -> None:
         """Take rights from a user."""
         admin = self._admin()
-        for answer in admin.delete_acls([_binding(AclBindingFilter, user, acl) for acl in acls]).values():
+        for answer in admin.delete_acls([_binding(_acl.AclBindingFilter, user, acl) for acl in acls]).values():
             assert len(answer.result(TIMEOUT_S)) == 1
 
     def _admin(self) -> AdminClient:
@@ -80,13 +72,13 @@ class SecuredBroker(Broker):
 
 def _binding(kind, user: str, acl: Acl):
     resource, name, operation = acl
-    pattern = ResourcePatternType.PREFIXED if name.endswith("*") else ResourcePatternType.LITERAL
+    pattern = _resource.ResourcePatternType.PREFIXED if name.endswith("*") else _resource.ResourcePatternType.LITERAL
     return kind(
-        ResourceType[resource],
+        _resource.ResourceType[resource],
         name.removesuffix("*"),
         pattern,
         f"User:{user}",
         "*",
-        AclOperation[operation],
-        AclPermissionType.ALLOW,
+        _acl.AclOperation[operation],
+        _acl.AclPermissionType.ALLOW,
     )

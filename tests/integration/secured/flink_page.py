@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import requests
 
@@ -30,14 +31,14 @@ class FlinkPage:
         rest = {"rest.port": port, "rest.bind-port": port, "rest.address": LOOPBACK, "rest.bind-address": LOOPBACK}
         self.options = [part for name, value in rest.items() for part in ("-D", f"{name}={value}")]
 
-    def get(self, path: str) -> dict:
+    def get(self, path: str) -> Any:
         """One answer."""
         return requests.get(f"{self.url}/{path}", timeout=20).json()
 
     def job_id(self) -> str:
         """The one job's id."""
         (job,) = self.get("jobs")["jobs"]
-        return job["id"]
+        return str(job["id"])
 
     def restarts(self) -> int:
         """How often the job was restarted."""

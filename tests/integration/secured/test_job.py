@@ -71,7 +71,7 @@ def run(secured: Secured, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     topics = secured.new_topics(labels)
     authorization = basic("eml", secrets["registry password"])
     with RegistryProxy(secured.registry_url, secured.server, authorization, secured.authority.file) as proxy:
-        registry = {
+        registry: dict[str, object] = {
             "url": proxy.url,
             "username": "eml",
             "password_file": str(password_file),

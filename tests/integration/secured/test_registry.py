@@ -26,7 +26,7 @@ def settings(secured: Secured) -> Settings:
 
 @contextmanager
 def client(settings: RegistrySettings) -> Iterator[SchemaRegistry]:
-    registry = SchemaRegistry(settings, RecordSettings(), subject="secured-value")
+    registry = SchemaRegistry(settings, RecordSettings())
     try:
         yield registry
     finally:

@@ -1,6 +1,7 @@
 """What the tests of the job share: topics of their own, records of the simulated fleet, and the job as a process."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -238,4 +239,6 @@ class Job:
 def _toml(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_toml(name)} = {_toml(inner)}" for name, inner in value.items()) + "}"
+    return json.dumps(value) if isinstance(value, str) else str(value)

@@ -13,6 +13,7 @@ from pyflink.datastream import DataStream, KeyedStream, StreamExecutionEnvironme
 from pyflink.java_gateway import get_gateway
 from pyflink.table import DataTypes, Schema, StreamTableEnvironment
 
+from eml.flink.client import properties
 from eml.flink.operator import INPUT, OUTPUT, EvolvingOperator
 from eml.settings import KafkaSettings, Settings
 
@@ -159,7 +160,7 @@ def sink_table(kafka: KafkaSettings, kind: str, topic: str) -> str:
 
 def options(kafka: KafkaSettings, own: dict[str, str]) -> str:
     """What all Kafka tables have in common: where the brokers are, and bytes as they are."""
-    client = {"bootstrap.servers": kafka.bootstrap_servers, **kafka.properties, **own}
+    client = {**properties(kafka), **own}
     pairs = {
         "connector": "kafka",
         "key.format": "raw",

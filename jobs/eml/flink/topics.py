@@ -9,10 +9,12 @@ from typing import Any
 from pyflink.java_gateway import get_gateway
 
 from eml.core.errors import EmlError
+from eml.flink import rights
+from eml.flink.client import cause, cause_class, java_class, properties
+from eml.local.listeners import mismatch
 from eml.settings import KafkaSettings
 
-CLIENT = "org.apache.flink.kafka.shaded.org.apache.kafka"
-TIMEOUT_MS = 15_000
+TIMEOUT_MS = 10_000
 
 
 class KafkaCheckError(EmlError):
@@ -20,10 +22,15 @@ class KafkaCheckError(EmlError):
 
 
 def check(kafka: KafkaSettings, parallelism: int) -> None:
-    """Raise unless the brokers answer, the topics are there and transactions may last as long as the settings say."""
+    """Raise unless the brokers answer, the topics are there and ours to use, and transactions may last long enough."""
+    wrong = mismatch(kafka)
+    if wrong:
+        raise KafkaCheckError(wrong)
     admin = _admin(kafka)
     try:
-        problems = _topic_problems(admin, kafka) or _partition_problems(admin, kafka, parallelism)
+        _answered(admin, kafka)
+        problems = rights.topic_problems(admin, kafka) or _partition_problems(admin, kafka, parallelism)
+        problems += rights.group_problems(admin, kafka) + rights.transaction_problems(admin, kafka)
         problems += _transaction_problems(admin, kafka)
     finally:
         admin.close()
@@ -32,41 +39,42 @@ def check(kafka: KafkaSettings, parallelism: int) -> None:
 
 
 def _admin(kafka: KafkaSettings) -> Any:  # noqa: ANN401  a Java object
-    properties = get_gateway().jvm.java.util.Properties()
+    java_properties = get_gateway().jvm.java.util.Properties()
     wanted = {
-        **kafka.properties,
-        "bootstrap.servers": kafka.bootstrap_servers,
+        **properties(kafka),
         "default.api.timeout.ms": str(TIMEOUT_MS),
         "request.timeout.ms": str(TIMEOUT_MS // 2),
     }
     for name, value in wanted.items():
-        properties.setProperty(name, value)
+        java_properties.setProperty(name, value)
     try:
-        return _java("clients.admin.AdminClient").create(properties)
+        return java_class("clients.admin.AdminClient").create(java_properties)
     except Exception as error:  # noqa: BLE001  py4j has one type for all of Java's
-        raise KafkaCheckError(f"no client for {kafka.bootstrap_servers}: {_cause(error)}") from None
+        raise KafkaCheckError(f"no client for {kafka.bootstrap_servers}: {cause(error)}") from None
 
 
-def _topic_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noqa: ANN401
+def _answered(admin: Any, kafka: KafkaSettings) -> None:  # noqa: ANN401
+    """Raise unless the brokers answer and let us in."""
     try:
-        there = set(admin.listTopics().names().get())
+        admin.describeCluster().nodes().get()
     except Exception as error:  # noqa: BLE001
         raise KafkaCheckError(
-            f"no answer from the brokers at {kafka.bootstrap_servers} ({_cause(error)}):"
-            " look at kafka.bootstrap_servers and [kafka.properties]"
+            f"no answer from the brokers at {kafka.bootstrap_servers} ({cause(error)}): {_advice(cause_class(error))}"
         ) from None
-    wanted = {
-        "readings_topic": kafka.readings_topic,
-        **({"labels_topic": kafka.labels_topic} if kafka.labels_topic else {}),
-        "predictions_topic": kafka.predictions_topic,
-        "evolutions_topic": kafka.evolutions_topic,
-        "dead_letters_topic": kafka.dead_letters_topic,
-    }
-    return [
-        f"topic {topic!r} (kafka.{name}) does not exist: create it, or name another"
-        for name, topic in wanted.items()
-        if topic not in there
-    ]
+
+
+def _advice(kind: str) -> str:
+    """What to look at, by the class of Java's exception."""
+    if kind == "SaslAuthenticationException":
+        return "the user or its password is wrong: look at sasl.jaas.config in [kafka.properties]"
+    if kind in {"UnsupportedSaslMechanismException", "IllegalSaslStateException"}:
+        return "look at sasl.mechanism in [kafka.properties]"
+    if "CertPath" in kind or "Certificate" in kind or "SSL" in kind.upper():
+        return "the brokers' certificate is not trusted: look at ssl.truststore.* in [kafka.properties]"
+    return (
+        "look at kafka.bootstrap_servers and [kafka.properties]; a listener that wants users to log in (SASL) hangs up"
+        " on clients without security.protocol, sasl.mechanism and sasl.jaas.config"
+    )
 
 
 def _transaction_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noqa: ANN401
@@ -85,10 +93,10 @@ def _transaction_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noq
 
 def _longest_transaction_ms(admin: Any) -> int | None:  # noqa: ANN401
     """The brokers' limit; None where we may not ask (the job will be told at its first transaction)."""
-    resource_type = _java("common.config.ConfigResource").Type.BROKER
+    resource_type = java_class("common.config.ConfigResource").Type.BROKER
     try:
         node = admin.describeCluster().nodes().get().iterator().next()
-        resource = _java("common.config.ConfigResource")(resource_type, node.idString())
+        resource = java_class("common.config.ConfigResource")(resource_type, node.idString())
         config = admin.describeConfigs([resource]).all().get().get(resource)
         return int(config.get("transaction.max.timeout.ms").value())
     except Exception:  # noqa: BLE001  most often the right to describe a cluster is missing
@@ -106,20 +114,3 @@ def _partition_problems(admin: Any, kafka: KafkaSettings, parallelism: int) -> l
             " add partitions, or lower the parallelism"
         )
     ]
-
-
-def _java(name: str) -> Any:  # noqa: ANN401
-    found = get_gateway().jvm
-    for part in f"{CLIENT}.{name}".split("."):
-        found = getattr(found, part)
-    return found
-
-
-def _cause(error: Exception) -> str:
-    """The innermost message of a Java exception, without its stack."""
-    java = getattr(error, "java_exception", None)
-    if java is None:
-        return str(error)
-    while java.getCause() is not None:
-        java = java.getCause()
-    return str(java.toString())

@@ -64,7 +64,7 @@ class Broker(Process):
     def command(self) -> list[str]:
         """Write the properties, format new storage, and return the broker's command."""
         properties = self.folder / "server.properties"
-        properties.write_text("".join(f"{key}={value}\n" for key, value in self._properties().items()))
+        properties.write_text("".join(f"{key}={value}\n" for key, value in self.properties().items()))
         if not self._formatted.is_file():
             self._format(properties)
         # The level is that of log4j's own default configuration, which writes to the standard output.
@@ -82,7 +82,7 @@ class Broker(Process):
         shutil.rmtree(self._data, ignore_errors=True)
         # Kafka's form of an id; the fixed first byte keeps it from starting with a dash, which reads as an option.
         cluster = base64.urlsafe_b64encode(b"\x10" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
-        tool = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
+        tool = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties), *self.format_options()]
         try:
             done = subprocess.run(  # noqa: S603  ours
                 [*self._java("-Xmx256m"), *tool], capture_output=True, text=True, timeout=FORMAT_TIMEOUT_S, check=False
@@ -94,7 +94,12 @@ class Broker(Process):
             raise StartError(f"The broker's storage in {self._data} could not be formatted.\n{end}")
         self._formatted.write_text(f"{cluster}\n")
 
-    def _properties(self) -> dict[str, object]:
+    def format_options(self) -> list[str]:
+        """Further options for formatting new storage; a subclass adds its users here."""
+        return []
+
+    def properties(self) -> dict[str, object]:
+        """The broker's properties; a subclass adds its listeners and its authorizer here."""
         client, controller = self.bootstrap_servers, f"{LOOPBACK}:{self._controller_port}"
         return {
             "process.roles": "broker,controller",

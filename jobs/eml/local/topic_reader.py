@@ -1,7 +1,7 @@
 """Reads what Kafka's topics hold at one moment: committed records, from the first to the last there is.
 
-Called by `capture`. Its client is librdkafka, not Java's: of [kafka.properties] it takes what both know, and names what
-it does not. Keeps records by partition; knows nothing of their bytes.
+Called by `capture`; calls `connection` for the properties, since its client is librdkafka, not Java's. Keeps records by
+partition; knows nothing of their bytes.
 """
 
 import time
@@ -10,7 +10,9 @@ from typing import Self, cast
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from eml.local.connection import librdkafka_properties
 from eml.local.errors import CaptureError
+from eml.local.listeners import mismatch
 from eml.local.record_lines import Arrived
 from eml.settings import KafkaSettings
 from eml.stream.records import Position, Raw
@@ -19,9 +21,8 @@ AT_ONCE = 2_000  # records per poll
 ANSWER_S = 15.0  # for a question to the broker
 SILENCE_S = 30.0  # without a record although there must be more
 JAVA_ONLY = (
-    "This command does not read with Java's client, as the job does, but with librdkafka. Give it settings of its own "
-    "in which Java's properties are replaced: sasl.username and sasl.password for sasl.jaas.config, ssl.ca.location "
-    "(PEM) for ssl.truststore.*"
+    "This command reads with librdkafka, not with Java's client as the job does: give it settings of its own"
+    " (--settings) without this property, or with librdkafka's instead"
 )
 Partition = tuple[str, int]
 
@@ -32,9 +33,10 @@ class TopicReader:
     def __init__(self, kafka: KafkaSettings) -> None:
         self.unusable = 0  # records without a key, or with one that is no text
         self._trouble = "it is silent"
-        self._address = kafka.bootstrap_servers
+        self._connecting = ""  # why there is no connection
+        self._kafka = kafka
         try:
-            self._consumer = Consumer(client_properties(kafka))
+            self._consumer = Consumer({**client_properties(kafka), "error_cb": self._heard})
         except KafkaException as error:
             what = error.args[0].str()
             raise CaptureError(f"[kafka.properties] cannot be used here: {what}. {JAVA_ONLY}.") from None
@@ -52,12 +54,21 @@ class TopicReader:
             kept: dict[Partition, list[Arrived]] = {partition: [] for partition in ends}
             self._read(ends, kept, keys, most)
         except KafkaException as error:
-            what = error.args[0].str()
-            raise CaptureError(
-                f"Kafka at {self._address} cannot be read: {what}. Look at kafka.bootstrap_servers and "
-                "[kafka.properties]."
-            ) from None
+            self._consumer.poll(0)  # hands over what the client found out meanwhile
+            raise CaptureError(self._unreadable(error.args[0].str())) from None
         return list(kept.values())
+
+    def _unreadable(self, what: str) -> str:
+        why = mismatch(self._kafka) or self._connecting
+        return (
+            f"Kafka at {self._kafka.bootstrap_servers} cannot be read: {what}{f' ({why})' if why else ''}."
+            " Look at kafka.bootstrap_servers and [kafka.properties]."
+        )
+
+    def _heard(self, error: KafkaError) -> None:
+        """Called by the client with what goes wrong in its background: why there is no connection, for one."""
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001  it follows the reason, and says less
+            self._connecting = error.str()
 
     def _ends(self, topics: Sequence[str]) -> dict[Partition, tuple[int, int]]:
         """First offset and the one behind the last, by partition."""
@@ -65,7 +76,9 @@ class TopicReader:
         for topic in topics:
             described = self._consumer.list_topics(topic, ANSWER_S).topics[topic]
             if described.error is not None:
-                raise CaptureError(f"The topic {topic!r} cannot be read: {described.error.str()}. Is its name right?")
+                denied = described.error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
+                advice = "Allow this user to READ it (kafka-acls)." if denied else "Is its name right?"
+                raise CaptureError(f"The topic {topic!r} cannot be read: {described.error.str()}. {advice}")
             for number in sorted(described.partitions):
                 ends[topic, number] = self._consumer.get_watermark_offsets(TopicPartition(topic, number), ANSWER_S)
         return ends
@@ -89,7 +102,9 @@ class TopicReader:
             if any(message.error() is None for message in messages):
                 heard = time.monotonic()
             elif open_ and time.monotonic() - heard > SILENCE_S:
-                raise CaptureError(f"Kafka at {self._address} gives no more ({self._trouble}): try again later.")
+                raise CaptureError(
+                    f"Kafka at {self._kafka.bootstrap_servers} gives no more ({self._trouble}): try again later."
+                )
 
     def _is_last(self, message: Message, end: int, kept: list[Arrived], keys: frozenset[str], most: int | None) -> bool:
         """Take a message; whether its partition needs no more."""
@@ -119,7 +134,7 @@ class TopicReader:
 def client_properties(kafka: KafkaSettings) -> dict[str, object]:
     """The properties of a consumer that commits nothing and sees only what is committed."""
     return {
-        **kafka.properties,
+        **librdkafka_properties(kafka.properties),
         "bootstrap.servers": kafka.bootstrap_servers,
         "group.id": f"{kafka.group_id}-capture",  # asked for, though no group is joined
         "enable.auto.commit": False,

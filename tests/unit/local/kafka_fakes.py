@@ -33,7 +33,7 @@ class FakeConsumer:
         self.assigned: list[tuple[int, int]] = []
 
     def list_topics(self, topic: str, _timeout: float) -> Any:
-        error = None if topic == "readings" else SimpleNamespace(str=lambda: "Unknown topic")
+        error = None if topic == "readings" else SimpleNamespace(str=lambda: "Unknown topic", code=lambda: 3)
         described = SimpleNamespace(error=error, partitions=dict.fromkeys(self._bounds))
         return SimpleNamespace(topics={topic: described})
 
@@ -42,6 +42,9 @@ class FakeConsumer:
 
     def assign(self, partitions: Any) -> None:
         self.assigned = [(each.partition, each.offset) for each in partitions]
+
+    def poll(self, timeout: float) -> None:
+        """Nothing was found out meanwhile."""
 
     def consume(self, _count: int, _timeout: float) -> list[FakeMessage]:
         return [next(self._messages)]  # StopIteration where more is asked for than there is

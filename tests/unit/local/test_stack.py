@@ -21,7 +21,7 @@ def test_a_stack_s_own_parts_are_on_the_loopback_interface(tmp_path):
     stack = Stack(tmp_path, broker_port=20_001, registry_port=20_002)
     assert stack.bootstrap_servers == "127.0.0.1:20001"
     assert stack.registry_url == "http://127.0.0.1:20002/apis/ccompat/v7"
-    for value in stack.broker._properties().values():
+    for value in stack.broker.properties().values():
         assert "0.0.0.0" not in str(value)  # noqa: S104  that is the point
     stack.stop()  # nothing runs: nothing happens
 

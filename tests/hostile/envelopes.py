@@ -31,7 +31,7 @@ def _sizes(site: Site) -> Iterator[Hostile]:
     yield from hostile("junk-of-1048450-bytes", JUNK + bytes(1_048_445), key=b"j")
     yield from hostile("junk-of-8-megabytes-compressed", JUNK + bytes(8_000_000))
     yield from hostile("reading-of-400-kilobytes", site.value(event_id="e" * 400_000))
-    yield from hostile("label-of-600-kilobytes", site.value(label="l" * 600_000))
+    yield from hostile("label-of-600-kilobytes", *[site.value(label="l" * 600_000)] * 10)  # a window, and more
     yield from hostile("label-of-2-kilobytes", site.value(label="l" * 2_000))
     yield from hostile("event-id-of-100-kilobytes", site.value(event_id="e" * 100_000))
     yield from hostile("key-of-530-kilobytes", good, good, key=b"k" * 530_000)

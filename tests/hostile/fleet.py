@@ -69,6 +69,7 @@ class Run:
     watch: Watch = field(default_factory=Watch)
     results: Results = field(default_factory=Results)
     restarts: int = 0
+    stopped: str = ""  # why the run was given up
     failures: list[str] = field(default_factory=list)
     counted: dict[str, int | None] = field(default_factory=dict)
 

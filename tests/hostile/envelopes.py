@@ -51,6 +51,8 @@ def _headers(site: Site) -> Iterator[Hostile]:
     yield from hostile("headers-1000-on-junk", JUNK, headers=many)
     yield from hostile("header-of-900-kilobytes", good, headers=long)
     yield from hostile("header-of-900-kilobytes-on-junk", JUNK, headers=long)
+    longer: Headers = [("longer", b"v" * 2_000_000)]
+    yield from hostile("header-of-2-megabytes-compressed-on-junk", JUNK, headers=longer)
     yield from hostile("header-without-a-name", good, headers=[("", b"value")])
     yield from hostile("header-without-a-name-on-junk", JUNK, headers=[("", b"value")])
     yield from hostile("header-not-utf-8-on-junk", JUNK, headers=[("bytes", b"\xff\xfe\x00"), ("grün\x00", b"")])

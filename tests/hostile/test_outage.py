@@ -1,4 +1,4 @@
-"""Hostile records while the registry is away or behind, with a short waiting list: nobody else waits, nothing is lost."""
+"""Hostile records while the registry is away or behind, and a short waiting list: others do not wait, nothing is lost."""
 
 import time
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tests.hostile.expected import PREDICTION
 from tests.hostile.fleet import Run
 from tests.hostile.site import Hostile, hostile, reading_fields, record_schema
 from tests.integration.harness import Message
-from tests.unit.stream.registry_server import NOT_FOUND, Reply, RegistryServer
+from tests.unit.stream.registry_server import NOT_FOUND, RegistryServer, Reply
 
 pytestmark = pytest.mark.slow
 

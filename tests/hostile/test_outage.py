@@ -1,4 +1,4 @@
-"""Hostile records while the registry is away or behind, and a short waiting list: others do not wait, nothing is lost."""
+"""Hostile records while the registry is away or behind, with a short waiting list: others flow on, nothing is lost."""
 
 import time
 from collections.abc import Iterator

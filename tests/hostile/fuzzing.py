@@ -102,7 +102,7 @@ def decode(data: bytes) -> None:
     """Any bytes under any of the schemas: each record has one fate, and no other error comes out."""
     choices = Choices(data)
     schema = SCHEMAS[choices.one(*TEXTS)]
-    values = []
+    values: list[bytes] = []
     while choices and len(values) < 8:
         values.append(choices.bytes(1 + choices.number(120)))
     _check_decoded(schema, values)
@@ -259,7 +259,7 @@ def step(data: bytes) -> None:
     """Any records of a key: each has one fate, results can be written, and reloaded models have the same future."""
     choices = Choices(data)
     key = choices.one("k", "", "\x00", "grün", choices.text())
-    raws = []
+    raws: list[Raw] = []
     while choices and len(raws) < 60:
         repeat = 1 + choices.number(3) * choices.number(6)
         raws += [_raw(choices, len(raws) + n) for n in range(repeat)]

@@ -32,7 +32,7 @@ def _nested(depth: int) -> str:
 def _expanding() -> list[Mapping[str, Any]]:
     """Records that hold the one before twice: 2^30 doubles when written out."""
     first = {"type": "record", "name": "R0", "fields": [_field("x", "double")]}
-    fields = [_field("r0", first)]
+    fields: list[Mapping[str, Any]] = [_field("r0", first)]
     for number in range(1, 31):
         halves = [_field("left", f"R{number - 1}"), _field("right", f"R{number - 1}")]
         fields.append(_field(f"r{number}", {"type": "record", "name": f"R{number}", "fields": halves}))

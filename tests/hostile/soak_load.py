@@ -21,7 +21,7 @@ PER_VERSION = 2_000  # records of a key until its next version
 TICK_S = 0.05
 FLOOD, FIRST_UNKNOWN = "flood-of-unknown-ids", 1_000_000
 
-One = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], bool]  # key, value, headers, silent
+One = tuple[bytes | None, bytes | None, list[tuple[str, str | bytes | None]], bool]  # key, value, headers, silent
 
 
 class Mix:

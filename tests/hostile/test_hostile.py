@@ -13,7 +13,7 @@ from eml.local.stack import Stack
 from tests.hostile.cases import all_cases, by_turns, spread
 from tests.hostile.expected import ENDS, SILENT
 from tests.hostile.fleet import Run
-from tests.hostile.traffic import Letter
+from tests.hostile.traffic import Letter, Record
 from tests.unit.stream.registry_server import RegistryServer
 
 pytestmark = pytest.mark.slow
@@ -28,8 +28,8 @@ OF_OUTAGE = {"waiting-list-full", "headers-while-waiting"}
 @pytest.fixture(scope="module")
 def run(stack: Stack, server: RegistryServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     run = Run(stack, server, tmp_path_factory.mktemp("job"), keys=12, counts=(40, 30, 30), first_id=10)
-    hostile = all_cases(run.site)
-    good = list(by_turns(run.good.values()))
+    hostile: list[Record] = list(all_cases(run.site))
+    good: list[Record] = list(by_turns(run.good.values()))
     with run.job:
         run.start()
         run.send(*spread(hostile, good), per_second=PER_SECOND)

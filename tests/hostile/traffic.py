@@ -112,7 +112,7 @@ class Results:
                 "log_level": 0,
             }
         )
-        self.__init__()  # type: ignore[misc]  everything is read from the beginning
+        self.ends, self.said, self.letters = {}, {}, {}  # everything is read from the beginning
         end = time.monotonic() + wait_s
         with closing(consumer):
             consumer.subscribe([job.topics.predictions, job.topics.dead_letters])

@@ -13,8 +13,8 @@ COMPILE = $(BIN)/uv pip compile --quiet --python-version 3.11 --generate-hashes 
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 # One BLAS thread: sums in a fixed order (same result each run), and no more threads than cores.
-test test-jobs test-tools test-rest test-fast bench: export OPENBLAS_NUM_THREADS := 1
-test test-jobs test-tools test-rest test-fast bench: export OMP_NUM_THREADS := 1
+test test-jobs test-tools test-rest test-fast bench fuzz soak: export OPENBLAS_NUM_THREADS := 1
+test test-jobs test-tools test-rest test-fast bench fuzz soak: export OMP_NUM_THREADS := 1
 
 .PHONY: help
 help: ## Show this list
@@ -64,6 +64,14 @@ demo: .venv/.ready ## Run the demonstration
 bench: .venv-peers/.ready ## Measure speed, beside River's models
 	$(PEERS)/python -m tests.bench
 
+.PHONY: fuzz
+fuzz: .venv-fuzz/.ready ## Fuzz decoder, schemas and models for FUZZ_SECONDS (300), guided by coverage
+	PYTHONPATH=jobs:. .venv-fuzz/bin/python -m tests.hostile.fuzz
+
+.PHONY: soak
+soak: .venv/.ready ## Mixed hostile and good traffic of 200 keys for SOAK_MINUTES (20) at the highest rate
+	$(BIN)/python -m tests.hostile.soak --minutes $(or $(SOAK_MINUTES),20) --keys 200
+
 .PHONY: lock
 lock: .venv/.ready ## Pin requirements/*.txt anew from pyproject.toml (LOCK_FLAGS=--upgrade for newest)
 	$(COMPILE) pyproject.toml --extra evaluate --extra local --extra dev \
@@ -71,10 +79,11 @@ lock: .venv/.ready ## Pin requirements/*.txt anew from pyproject.toml (LOCK_FLAG
 	$(COMPILE) pyproject.toml --extra job --constraints requirements/dev.txt --output-file requirements/job.txt
 	$(COMPILE) pyproject.toml --extra peers --extra test \
 		--overrides requirements/peers.overrides.txt --output-file requirements/peers.txt
+	$(COMPILE) requirements/fuzz.in --output-file requirements/fuzz.txt
 
 .PHONY: clean
 clean: ## Remove the environments, caches and build output
-	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-fuzz .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	rm -rf build dist jobs/eml.egg-info
 	find jobs tests -name __pycache__ -prune -exec rm -rf {} +
 
@@ -107,3 +116,9 @@ endef
 
 .venv-peers/.ready: .venv-peers/.packages pyproject.toml
 	$(project)
+
+# atheris alone; all else is found in .venv, whose packages it must not change.
+.venv-fuzz/.ready: requirements/fuzz.txt .venv/.ready
+	$(call packages,.venv-fuzz,$<)
+	@realpath .venv/lib/python3.11/site-packages > .venv-fuzz/lib/python3.11/site-packages/eml.pth
+	@touch $@

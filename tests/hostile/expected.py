@@ -10,7 +10,7 @@ SILENT = "counted only"
 
 UNSUPPORTED = ("unsupported-schema",)
 TOO_LARGE = ("too-large",)
-NO_TEXT = ("not-text-key",)
+NO_TEXT = ("bad-key",)
 TAKEN = (PREDICTION,)
 OR_REFUSED = (PREDICTION, *UNSUPPORTED)
 
@@ -23,7 +23,7 @@ ENDS: dict[str, tuple[str, ...]] = {
     "label-of-2-kilobytes": TOO_LARGE,
     "key-of-530-kilobytes": TOO_LARGE,
     "key-of-2-kilobytes": TOO_LARGE,
-    "event-id-of-100-kilobytes": (PREDICTION, *TOO_LARGE),
+    "event-id-of-100-kilobytes": TOO_LARGE,
     "many-labels": (PREDICTION, "too-many-classes"),
     # -- the registry (faults 2 and 5) --
     "flood-of-unknown-ids": ("unknown-schema", "waiting-full"),
@@ -42,7 +42,7 @@ ENDS: dict[str, tuple[str, ...]] = {
     "header-not-utf-8-on-junk": ("not-framed",),
     "header-like-ours-on-junk": ("not-framed",),
     # -- evolutions (faults 10 and 11) --
-    "renames-crossed": OR_REFUSED,
+    "renames-crossed": TAKEN,
     "alias-twice": OR_REFUSED,
     "foreign-subjects": ("foreign-subject",),
     # -- keys (fault 14) --
@@ -51,7 +51,7 @@ ENDS: dict[str, tuple[str, ...]] = {
     "key-control-characters": NO_TEXT,
     "key-avro-framed": NO_TEXT,
     "key-long": NO_TEXT,
-    "key-not-utf-8": ("not-text-key", "no-key"),
+    "key-not-utf-8": NO_TEXT,
     # -- tombstones (fault 15) --
     "tombstones": (SILENT,),
     # -- hostile schemas (design/stream.md, section 4) --

@@ -3,14 +3,13 @@
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from eml.local import topics as kafka_topics
 from eml.local.messages import ReadingWriter
 from eml.local.stack import Stack
-from eml.settings import Settings
 from eml.stream.outputs import schema_text
 from tests.hostile.expected import PREDICTION, SILENT
 from tests.hostile.site import Hostile, Site
@@ -21,19 +20,6 @@ from tests.unit.stream.registry_server import RegistryServer
 
 START_S = 180.0
 Sections = Mapping[str, Mapping[str, object]]
-
-
-def supported(sections: Sections) -> dict[str, dict[str, object]]:
-    """Settings that this job knows: the suite also runs on a job without the bounds, to show what that does."""
-    known = {
-        each.name: {one.name for one in fields(each.default_factory)}  # type: ignore[arg-type]
-        for each in fields(Settings)
-    }
-    return {
-        section: {name: value for name, value in values.items() if name in known[section]}
-        for section, values in sections.items()
-        if section in known
-    }
 
 
 def make_topics(stack: Stack) -> tuple[Topics, str]:
@@ -83,7 +69,7 @@ class Run:
             for seed, key in enumerate(f"good-{number}" for number in range(self.keys))
         }
         kafka = {"labels_topic": labels} if self.with_labels else {}
-        self.job = Job(self.stack, self.topics, self.folder, supported({**self.settings, "kafka": kafka}))
+        self.job = Job(self.stack, self.topics, self.folder, {**self.settings, "kafka": kafka})
 
     def start(self) -> None:
         self.job.start(*self.watch.options)

@@ -14,10 +14,11 @@ from eml.core import LearnerConfig
 from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
 from eml.settings import KafkaSettings, LearningSettings, RecordSettings, Settings
-from eml.stream import keeping, waiting
+from eml.stream import dead_letters, keeping, waiting
 from eml.stream.errors import BadRecordError, BadSchemaError, RegistryUnavailableError
 from eml.stream.fleet import KeyModel
-from eml.stream.outputs import Encoder, dead_letter_headers, read_evolution, read_prediction, schema_text
+from eml.stream.limits import headers_size
+from eml.stream.outputs import Encoder, read_evolution, read_prediction, schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.runs import Results
 from eml.stream.schema import ReadingSchema, compile_schema
@@ -304,7 +305,8 @@ def _check_results(key: str, raws: list[Raw], results: Results) -> None:
     for evolved in results.evolutions:
         read_evolution(ENCODER.evolution(key, evolved))
     for letter in results.dead_letters:
-        assert dead_letter_headers(letter)
+        written = dead_letters.encode(key.encode(errors="replace"), letter, SETTINGS.limits)
+        assert headers_size(written.headers) + len(written.value or b"") <= SETTINGS.limits.dead_letter_bytes
     if results.waiting:
         assert waiting.load(waiting.dump(results.waiting)) == results.waiting
 

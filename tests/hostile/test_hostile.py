@@ -22,12 +22,15 @@ WAIT_S = 240.0
 PER_SECOND = 400.0
 # Fresh ones take 250 and 700 MB; twice that is room for records of megabytes, not for a leak.
 WORKER_MB, JVM_MB = 700.0, 1_600.0
+SETTINGS = {"registry": {"lookups_per_key_per_second": 10.0}}  # a flood of 300 unknown ids in half a minute
 OF_OUTAGE = {"waiting-list-full", "headers-while-waiting"}
 
 
 @pytest.fixture(scope="module")
 def run(stack: Stack, server: RegistryServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    run = Run(stack, server, tmp_path_factory.mktemp("job"), keys=12, counts=(40, 30, 30), first_id=10)
+    run = Run(
+        stack, server, tmp_path_factory.mktemp("job"), keys=12, counts=(40, 30, 30), first_id=10, settings=SETTINGS
+    )
     hostile: list[Record] = list(all_cases(run.site))
     good: list[Record] = list(by_turns(run.good.values()))
     with run.job:
@@ -72,11 +75,12 @@ def test_every_dead_letter_has_the_original_or_its_length_and_hash(run: Run):
         if letter.value != value:
             assert value is not None
             assert letter.header("eml.errors.shortened"), place
-            assert int(letter.header("eml.errors.original.length")) == len(value)
-            assert letter.header("eml.errors.original.sha256") == hashlib.sha256(value).hexdigest()
+            assert int(letter.header("eml.errors.original.value.length")) == len(value)
+            assert letter.header("eml.errors.original.value.sha256") == hashlib.sha256(value).hexdigest()
 
 
-def test_a_dead_letter_keeps_headers_without_a_value_and_both_of_the_same_name(run: Run):
+def test_a_dead_letter_keeps_headers_without_a_value_and_the_last_of_the_same_name(run: Run):
+    """Flink's connector hands headers on as a map: of two with the same name it keeps the last."""
     if "header-twice-on-junk" not in run.cases() or "header-null-on-junk" not in run.cases():
         pytest.skip("not among EML_HOSTILE")
 
@@ -85,7 +89,7 @@ def test_a_dead_letter_keeps_headers_without_a_value_and_both_of_the_same_name(r
         letter: Letter = run.results.letters[place]
         return [value for _, value in letter.headers]
 
-    assert {b"first", b"second"} <= set(values("header-twice-on-junk"))
+    assert b"second" in values("header-twice-on-junk")
     assert b"thing" in values("header-null-on-junk")
 
 

@@ -7,7 +7,6 @@ Live models stay in a bounded cache over Flink's state. State is read on a miss 
 cache and state never differ at the end of a call: a checkpoint between calls holds everything.
 """
 
-import logging
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from pyflink.datastream import KeyedProcessFunction, RuntimeContext
 from pyflink.datastream.state import ListStateDescriptor, StateTtlConfig, ValueStateDescriptor
 
 from eml.flink.metrics import Metrics
+from eml.flink.notices import Notices
 from eml.settings import Settings
 from eml.stream import keeping, waiting
 from eml.stream.donors import Donors
@@ -29,8 +29,6 @@ from eml.stream.outputs import Encoder, dead_letter_headers
 from eml.stream.records import DeadLetter, Position, Raw
 from eml.stream.registry import SchemaRegistry
 from eml.stream.runs import Results
-
-log = logging.getLogger(__name__)
 
 BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 HEADERS = Types.MAP(Types.STRING(), BYTES)
@@ -48,6 +46,9 @@ OUTPUT = Types.ROW_NAMED(
     ],
 )
 NO_HEADERS: Mapping[str, bytes] = {}
+VALUE_STATES = ("model", "window", "others")
+LIST_STATES = ("waiting", "labels")
+STATES_PER_KEY = len(VALUE_STATES) + len(LIST_STATES)  # `environment` sizes PyFlink's state cache by it
 REFRESHES = 4  # times in its life that an unchanged state is written again, so that only silent keys expire
 
 
@@ -80,16 +81,18 @@ class EvolvingOperator(KeyedProcessFunction):
         self._cache: OrderedDict[str, Live] = OrderedDict()
         self._ttl = self._settings.job.state_ttl_ms / 1000
         ttl = _time_to_live(self._settings.job.state_ttl_ms)
-        values = [ValueStateDescriptor(name, BYTES) for name in ("model", "window", "others")]
-        lists = [ListStateDescriptor(name, BYTES) for name in ("waiting", "labels")]
+        values = [ValueStateDescriptor(name, BYTES) for name in VALUE_STATES]
+        lists = [ListStateDescriptor(name, BYTES) for name in LIST_STATES]
         for descriptor in (*values, *lists):
             descriptor.enable_time_to_live(ttl)
         self._model_state, self._window_state, self._others_state = map(runtime_context.get_state, values)
         self._waiting_state, self._labels_state = map(runtime_context.get_list_state, lists)
         self._metrics = Metrics(runtime_context.get_metrics_group())
+        self._notices = Notices()
 
     def close(self) -> None:
         """Called by Flink at the end, also before a restart."""
+        self._notices.close()
         self._newest.close()
         self._registry.close()
 
@@ -128,6 +131,7 @@ class EvolvingOperator(KeyedProcessFunction):
             service.register_processing_time_timer(service.current_processing_time() + results.retry_after_ms)
         self._store(live)
         self._metrics.count(results)
+        self._notices.count(live.model.key, results)
         if results.predictions or results.dead_letters or results.evolutions:
             yield self._row(key, live.model.key, results)
 
@@ -196,8 +200,6 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def _row(self, key: str, name: str, results: Results) -> Row:
         encoder = self._encoder
-        for evolved in results.evolutions:
-            log.info("key %r: %s, schema %d -> %d", name, evolved.kind, evolved.old_schema_id, evolved.new_schema_id)
         return Row(
             kafka_key=key.encode("latin-1") or None,
             predictions=[encoder.prediction(name, scored) for scored in results.predictions],
@@ -213,6 +215,7 @@ class EvolvingOperator(KeyedProcessFunction):
         letters = [DeadLetter(raw, error.reason, name, str(error), None, of_key=True) for raw in records]
         results = Results(dead_letters=letters)
         self._metrics.count(results)
+        self._notices.count("", results)
         return self._row(key, "", results)
 
 

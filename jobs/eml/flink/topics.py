@@ -1,10 +1,12 @@
 """Checks of Kafka before a job is submitted: a missing topic would fail it only at its first checkpoint.
 
-Called by `job`. Asks with the connector's own admin client in Flink's JVM, so that the settings, security included,
+Called by `job`, also for what Kafka knows of the job's earlier runs. Asks with the connector's own admin client in Flink's JVM, so that the settings, security included,
 mean exactly what they will mean to the job.
 """
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from pyflink.java_gateway import get_gateway
 
@@ -13,22 +15,61 @@ from eml.settings import KafkaSettings
 
 CLIENT = "org.apache.flink.kafka.shaded.org.apache.kafka"
 TIMEOUT_MS = 15_000
+T = TypeVar("T")
 
 
 class KafkaCheckError(EmlError):
     """Kafka is not as the job needs it; the message lists all that is wrong and what to do."""
 
 
-def check(kafka: KafkaSettings, parallelism: int) -> None:
+def check(admin: Any, kafka: KafkaSettings, parallelism: int) -> None:  # noqa: ANN401  a Java object
     """Raise unless the brokers answer, the topics are there and transactions may last as long as the settings say."""
-    admin = _admin(kafka)
-    try:
-        problems = _topic_problems(admin, kafka) or _partition_problems(admin, kafka, parallelism)
-        problems += _transaction_problems(admin, kafka)
-    finally:
-        admin.close()
+    problems = _topic_problems(admin, kafka) or _partition_problems(admin, kafka, parallelism)
+    problems += _transaction_problems(admin, kafka)
     if problems:
         raise KafkaCheckError("Kafka is not ready for this job:\n" + "\n".join(f"  - {line}" for line in problems))
+
+
+def topic_id(admin: Any, topic: str) -> str:  # noqa: ANN401
+    """Kafka's own id of a topic, which no other topic ever has, also of the same name."""
+    return str(admin.describeTopics([topic]).allTopicNames().get().get(topic).topicId().toString())
+
+
+def committed(admin: Any, kafka: KafkaSettings) -> str | None:  # noqa: ANN401
+    """What the job's consumer group has committed of the readings, for a message; None: nothing."""
+    try:
+        offsets = admin.listConsumerGroupOffsets(kafka.group_id).partitionsToOffsetAndMetadata().get()
+    except Exception as error:  # noqa: BLE001
+        raise KafkaCheckError(
+            f"the committed offsets of consumer group {kafka.group_id!r} (kafka.group_id) cannot be read ({cause(error)}):"
+            " allow the job READ on the group"
+        ) from None
+    partitions = [one for one in offsets if one.topic() == kafka.readings_topic and offsets[one] is not None]
+    if not partitions:
+        return None
+    records = sum(int(offsets[one].offset()) for one in partitions)
+    return (
+        f"consumer group {kafka.group_id!r} has committed offsets of {kafka.readings_topic!r}, {records} in all over"
+        f" {len(partitions)} partitions"
+    )
+
+
+def option_of(ask: Callable[[], T]) -> T | None:
+    """An answer of Kafka's that is good to have; None where the broker or its rules deny it."""
+    try:
+        return ask()
+    except Exception:  # noqa: BLE001
+        return None
+
+
+@contextmanager
+def admin_client(kafka: KafkaSettings) -> Iterator[Any]:
+    """The connector's admin client with the job's settings."""
+    admin = _admin(kafka)
+    try:
+        yield admin
+    finally:
+        admin.close()
 
 
 def _admin(kafka: KafkaSettings) -> Any:  # noqa: ANN401  a Java object
@@ -42,9 +83,9 @@ def _admin(kafka: KafkaSettings) -> Any:  # noqa: ANN401  a Java object
     for name, value in wanted.items():
         properties.setProperty(name, value)
     try:
-        return _java("clients.admin.AdminClient").create(properties)
+        return java("clients.admin.AdminClient").create(properties)
     except Exception as error:  # noqa: BLE001  py4j has one type for all of Java's
-        raise KafkaCheckError(f"no client for {kafka.bootstrap_servers}: {_cause(error)}") from None
+        raise KafkaCheckError(f"no client for {kafka.bootstrap_servers}: {cause(error)}") from None
 
 
 def _topic_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noqa: ANN401
@@ -52,7 +93,7 @@ def _topic_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noqa: ANN
         there = set(admin.listTopics().names().get())
     except Exception as error:  # noqa: BLE001
         raise KafkaCheckError(
-            f"no answer from the brokers at {kafka.bootstrap_servers} ({_cause(error)}):"
+            f"no answer from the brokers at {kafka.bootstrap_servers} ({cause(error)}):"
             " look at kafka.bootstrap_servers and [kafka.properties]"
         ) from None
     wanted = {
@@ -85,10 +126,10 @@ def _transaction_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noq
 
 def _longest_transaction_ms(admin: Any) -> int | None:  # noqa: ANN401
     """The brokers' limit; None where we may not ask (the job will be told at its first transaction)."""
-    resource_type = _java("common.config.ConfigResource").Type.BROKER
+    resource_type = java("common.config.ConfigResource").Type.BROKER
     try:
         node = admin.describeCluster().nodes().get().iterator().next()
-        resource = _java("common.config.ConfigResource")(resource_type, node.idString())
+        resource = java("common.config.ConfigResource")(resource_type, node.idString())
         config = admin.describeConfigs([resource]).all().get().get(resource)
         return int(config.get("transaction.max.timeout.ms").value())
     except Exception:  # noqa: BLE001  most often the right to describe a cluster is missing
@@ -108,14 +149,15 @@ def _partition_problems(admin: Any, kafka: KafkaSettings, parallelism: int) -> l
     ]
 
 
-def _java(name: str) -> Any:  # noqa: ANN401
+def java(name: str) -> Any:  # noqa: ANN401
+    """A class of the connector's Kafka client."""
     found = get_gateway().jvm
     for part in f"{CLIENT}.{name}".split("."):
         found = getattr(found, part)
     return found
 
 
-def _cause(error: Exception) -> str:
+def cause(error: Exception) -> str:
     """The innermost message of a Java exception, without its stack."""
     java = getattr(error, "java_exception", None)
     if java is None:

@@ -67,7 +67,7 @@ def test_fault_4_nothing_is_begun_anew_unless_asked_for_and_no_other_jobs_state_
         send(stack, topics.readings, readings_of("pump", writers, (30, 0, 0), seed=1))
         assert len(receive(job, topics.predictions, 30)) == 30
         interrupt(job, signal.SIGINT)
-    elsewhere = {"job": {"checkpoint_dir": (tmp_path / "elsewhere").as_uri()}}
+    elsewhere: dict[str, dict[str, object]] = {"job": {"checkpoint_dir": (tmp_path / "elsewhere").as_uri()}}
     shutil.copytree(tmp_path / "checkpoints", tmp_path / "elsewhere/of-another-job")
     said = refused(replace(job, settings=elsewhere))
     assert "this job has run before" in said

@@ -28,7 +28,7 @@ def create(settings: Settings, extra: Mapping[str, str], connector: Path | None)
     """An environment with the settings applied: a mini cluster under plain Python, the cluster under `flink run`."""
     if is_local():
         # PyFlink's other mode opens a port on all interfaces that runs whatever code is sent to it.
-        os.environ["_python_worker_execution_mode"] = "process"
+        os.environ["_python_worker_execution_mode"] = "process"  # noqa: SIM112  its name
         extra = {**loopback_options(extra), **extra}
         bind_wildcards_to_loopback()
     env = StreamExecutionEnvironment.get_execution_environment(configuration(settings, extra))
@@ -45,8 +45,8 @@ def create(settings: Settings, extra: Mapping[str, str], connector: Path | None)
 def bind_wildcards_to_loopback() -> None:
     """Have our Java process bind to the loopback interface where it would bind to all of them.
 
-    The servers that Python workers connect to take no address (`NettyServerBuilder.forPort` in Apache Beam), and Java has
-    no property for it; but it keeps the wildcard address in a field. Explicit addresses (`rest.bind-address`) still hold.
+    The servers that Python workers connect to take no address (`NettyServerBuilder.forPort` in Apache Beam), and Java
+    has no property for it; but it keeps the wildcard address in a field. Explicit addresses (`rest.bind-address`) hold.
     """
     jvm = get_gateway().jvm
     try:

@@ -1,6 +1,6 @@
-"""Whether another run of this job is live: two of them would write every prediction twice.
+"""Whether another run of this job is live, or one has written before: both would write every prediction twice.
 
-Called by `job` at a start. A run that was killed leaves open transactions and a young checkpoint behind, so neither proves
+Called by `start`. A run that was killed leaves open transactions and a young checkpoint behind, so neither proves
 that it still runs; what proves it is that they move on while we watch. A live job finishes a checkpoint in every
 interval, also when no records come, and begins a new transaction after it where they do.
 """
@@ -62,22 +62,38 @@ class OtherRun:
 
     def _live(self, evidence: str) -> EmlError:
         return EmlError(
-            f"another run of this job is live: {evidence}. Two of them would write everything twice: stop the other one,"
-            " or give this one a kafka.transactional_id_prefix, kafka.group_id, job.name and topics of its own"
+            f"another run of this job is live: {evidence}. Two of them would write everything twice: stop the other"
+            " one, or give this one a kafka.transactional_id_prefix, kafka.group_id, job.name and topics of its own"
         )
 
     def _open_transactions(self) -> dict[str, int]:
-        """The number of the newest open transaction of each sink task. Flink names them PREFIX-TASK-NUMBER."""
-        kafka = self.settings.kafka
-        if kafka.delivery != "exactly-once":
-            return {}
-        ours = re.compile(rf"({re.escape(kafka.transactional_id_prefix)}-(?:{'|'.join(KINDS)})-\d+-)(\d+)")
-        ongoing = java("clients.admin.TransactionState").ONGOING
-        options = java("clients.admin.ListTransactionsOptions")().filterStates([ongoing])
-        listed = option_of(lambda: self.admin.listTransactions(options).all().get()) or ()
+        """The number of the newest open transaction of each sink task."""
         newest: dict[str, int] = {}
-        for listing in listed:
-            match = ours.fullmatch(str(listing.transactionalId()))
-            if match:
-                newest[match[1]] = max(int(match[2]), newest.get(match[1], 0))
+        for sink, number in _transactions(self.admin, self.settings, "ONGOING"):
+            newest[sink] = max(number, newest.get(sink, 0))
         return newest
+
+
+def committed_transactions(admin: Any, settings: Settings) -> str | None:  # noqa: ANN401  a Java object
+    """What the job has written before, for a message; None: nothing the brokers remember.
+
+    Offsets alone do not tell it: they are committed some time after a checkpoint, and a short run may end before.
+    """
+    count = len(_transactions(admin, settings, "COMPLETE_COMMIT"))
+    prefix = settings.kafka.transactional_id_prefix
+    return (
+        f"{count} transactions with prefix {prefix!r} (kafka.transactional_id_prefix) are committed" if count else None
+    )
+
+
+def _transactions(admin: Any, settings: Settings, state: str) -> list[tuple[str, int]]:  # noqa: ANN401
+    """The job's own transactions in a state: sink task and number. Flink names them PREFIX-TASK-NUMBER."""
+    kafka = settings.kafka
+    if kafka.delivery != "exactly-once":
+        return []
+    ours = re.compile(rf"({re.escape(kafka.transactional_id_prefix)}-(?:{'|'.join(KINDS)})-\d+-)(\d+)")
+    wanted = getattr(java("clients.admin.TransactionState"), state)
+    options = java("clients.admin.ListTransactionsOptions")().filterStates([wanted])
+    listed = option_of(lambda: admin.listTransactions(options).all().get()) or ()
+    matches = (ours.fullmatch(str(one.transactionalId())) for one in listed)
+    return [(match[1], int(match[2])) for match in matches if match]

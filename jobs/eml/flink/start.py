@@ -14,7 +14,7 @@ from typing import IO, Any
 from pyflink.datastream import StreamExecutionEnvironment
 
 from eml.flink import environment, files, topics
-from eml.flink.other_run import OtherRun
+from eml.flink.other_run import OtherRun, committed_transactions
 from eml.settings import Settings
 from eml.starting import local_run, restoring, state_files
 from eml.starting.state_files import JobIdentity, Listing, StateFolders
@@ -83,7 +83,8 @@ def _choose(
         admin, settings, partial(state_files.newest_checkpoint, folders, listing) if folders else lambda: None
     )
     found = state_files.newest(folders, listing) if folders else None
-    start = restoring.choose(request, folders, found, topics.committed(admin, settings.kafka))
+    before = topics.committed(admin, settings.kafka) or committed_transactions(admin, settings)
+    start = restoring.choose(request, folders, found, before)
     if start.path:
         environment.set_options(env, {PATH: start.path})
     age = (

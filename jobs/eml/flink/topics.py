@@ -1,6 +1,7 @@
 """Checks of Kafka before a job is submitted: a missing topic would fail it only at its first checkpoint.
 
-Called by `job`, also for what Kafka knows of the job's earlier runs. Asks with the connector's own admin client in Flink's JVM, so that the settings, security included,
+Called by `job`, also for what Kafka knows of the job's earlier runs. Asks
+with the connector's own admin client in Flink's JVM, so that the settings, security included,
 mean exactly what they will mean to the job.
 """
 
@@ -41,8 +42,8 @@ def committed(admin: Any, kafka: KafkaSettings) -> str | None:  # noqa: ANN401
         offsets = admin.listConsumerGroupOffsets(kafka.group_id).partitionsToOffsetAndMetadata().get()
     except Exception as error:  # noqa: BLE001
         raise KafkaCheckError(
-            f"the committed offsets of consumer group {kafka.group_id!r} (kafka.group_id) cannot be read ({cause(error)}):"
-            " allow the job READ on the group"
+            f"the committed offsets of consumer group {kafka.group_id!r} (kafka.group_id) cannot be read"
+            f" ({cause(error)}): allow the job READ on the group"
         ) from None
     partitions = [one for one in offsets if one.topic() == kafka.readings_topic and offsets[one] is not None]
     if not partitions:

@@ -106,8 +106,8 @@ def lock(folder: Path) -> IO[str]:
         holder = file.read().strip() or "unknown"
         file.close()
         raise EmlError(
-            f"this job is running already (process {holder}, its state is in {folder}): stop that one first, or give this"
-            " one a job.name, kafka.group_id, kafka.transactional_id_prefix and topics of its own"
+            f"this job is running already (process {holder}, its state is in {folder}): stop that one first, or"
+            " give this one a job.name, kafka.group_id, kafka.transactional_id_prefix and topics of its own"
         ) from None
     file.seek(0)
     file.truncate()

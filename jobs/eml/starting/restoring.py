@@ -44,8 +44,8 @@ def choose(request: Request, folders: StateFolders | None, found: Found | None, 
     if committed:
         raise RestoreError(
             f"this job has run before ({committed}), but there is no state to go on from: {looked}."
-            " Beginning anew would write every prediction a second time. Name its checkpoint or savepoint with --restore"
-            " PATH, or ask for a start without its models with --fresh"
+            " Beginning anew would write every prediction a second time. Name its checkpoint or savepoint with"
+            " --restore PATH, or ask for a start without its models with --fresh"
         )
     if request.restore == LATEST:
         raise RestoreError(f"--restore latest: {looked}. Name a path, or start without --restore")

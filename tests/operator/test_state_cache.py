@@ -1,0 +1,13 @@
+"""Fault 17: PyFlink's state cache is sized by the number of states the operator has."""
+
+from eml.flink.operator import STATES_PER_KEY, EvolvingOperator
+from eml.settings import RegistrySettings, Settings
+from tests.operator.fakes import FakeRuntime
+
+
+def test_fault_17_every_state_of_a_key_is_counted():
+    runtime = FakeRuntime()
+    operator = EvolvingOperator(Settings(registry=RegistrySettings(url="http://127.0.0.1:9")), 1, 2)
+    operator.open(runtime)  # type: ignore[arg-type]
+    operator.close()
+    assert len(runtime.states) == STATES_PER_KEY

@@ -8,6 +8,6 @@ from tests.operator.fakes import FakeRuntime
 def test_fault_17_every_state_of_a_key_is_counted():
     runtime = FakeRuntime()
     operator = EvolvingOperator(Settings(registry=RegistrySettings(url="http://127.0.0.1:9")), 1, 2)
-    operator.open(runtime)  # type: ignore[arg-type]
+    operator.open(runtime)
     operator.close()
     assert len(runtime.states) == STATES_PER_KEY

@@ -1,39 +1,59 @@
 """The entry of the job: `python -m eml.job --settings FILE`, or the same module under `flink run -pym eml.job`.
 
-Reads the settings, checks everything that can be checked before a record flows, builds the graph and runs it.
+Reads the settings, checks everything that can be checked before a record flows, finds the state to go on from, builds
+the graph and runs it. `eml.starting` decides what a start begins with, `eml.flink` asks Kafka and runs.
 """
 
 import argparse
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlparse
-from urllib.request import url2pathname
+from types import FrameType
 
 from eml.core.errors import EmlError
 from eml.settings import ON_CLUSTER, Settings, describe, load
+from eml.starting.local_run import is_local, log_environment
+from eml.starting.restoring import AUTO, Request
 from eml.stream.outputs import schema_text
 from eml.stream.registry import SchemaRegistry
 
 log = logging.getLogger("eml.job")  # also under `-m`, where `__name__` is another
 
+INTERRUPTED = 130  # as shells have it
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the job until it is cancelled (`flink run -d`: submit it); 1, with what to do, where it cannot start."""
+    """Run the job until it is stopped (`flink run -d`: submit it); 1, with what to do, where it cannot start."""
     arguments = _parser().parse_args(argv)
     # For the workers of a mini cluster: sums in one order, and no more threads than cores.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("eml").setLevel(logging.INFO)  # pyflink's import puts the root's level up
+    _log_to_console()
     try:
         settings = load(arguments.settings)
-        _run(settings, _flink_options(settings, arguments))
+        options = _flink_options(arguments.options)
+        if is_local():
+            signal.signal(signal.SIGTERM, _interrupt)
+            os.environ.update(log_environment(settings.job))
+        return 0 if _run(settings, options, Request(arguments.restore or AUTO, arguments.fresh)) else 1
     except EmlError as error:
         sys.stderr.write(f"eml.job: {error}\n")
         return 1
-    return 0
+    except KeyboardInterrupt:
+        sys.stderr.write("eml.job: interrupted before the job ran\n")
+        return INTERRUPTED
+
+
+def _log_to_console() -> None:
+    """What `eml` logs from INFO on, other packages' warnings."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("eml").setLevel(logging.INFO)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -41,10 +61,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--settings", type=Path, help="TOML file (default: the variable EML_SETTINGS; see deploy/eml.toml)"
     )
-    parser.add_argument(
+    start = parser.add_mutually_exclusive_group()
+    start.add_argument(
         "--restore",
         metavar="PATH",
-        help="checkpoint or savepoint to start from; 'latest': newest in job.checkpoint_dir; 'auto': if there is one",
+        help="checkpoint or savepoint to start from; 'auto' (default): this job's newest, or none at its first start;"
+        " 'latest': its newest, which must exist",
+    )
+    start.add_argument(
+        "--fresh",
+        action="store_true",
+        help="start without the models of earlier runs; kafka.start says where it begins to read",
     )
     parser.add_argument(
         "-D", dest="options", metavar="KEY=VALUE", action="append", default=[], help="an option of Flink's own"
@@ -52,17 +79,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(settings: Settings, options: dict[str, str]) -> None:
-    from eml.flink import environment, pipeline, topics  # noqa: PLC0415  starts a JVM: not for --help or bad settings
+def _run(settings: Settings, options: dict[str, str], request: Request) -> bool:
+    # Starts a JVM: not for --help or bad settings, and only when its variables are set.
+    from eml.flink import environment, pipeline, running, start, topics  # noqa: PLC0415
 
+    logging.getLogger("eml").setLevel(logging.INFO)  # pyflink's import puts the root's level up
     registry = SchemaRegistry(settings.registry, settings.record)
     registry.check()
     env = environment.create(settings, options, _connector(settings))
-    topics.check(settings.kafka, settings.job.parallelism)
-    ids = _register_outputs(registry, settings)
-    log.info("starting with these settings:\n%s", describe(settings))
-    pipeline.build(env, settings, *ids)
-    environment.execute(env, settings.job.name)
+    with topics.admin_client(settings.kafka) as admin:
+        topics.check(admin, settings.kafka, settings.job.parallelism)
+        started = start.prepare(env, settings, request, admin)
+        ids = _register_outputs(registry, settings)
+        log.info("starting with these settings:\n%s", describe(settings))
+        pipeline.build(env, settings, *ids)
+        started.make_sure_no_other_runs()
+    log.info("%s", started.message)
+    if not is_local():
+        running.run_on_cluster(env, settings.job.name)
+        return True
+    return running.run_locally(env, settings.job.name, started.page, started.savepoints)
 
 
 def _register_outputs(registry: SchemaRegistry, settings: Settings) -> tuple[int, int]:
@@ -85,34 +121,14 @@ def _connector(settings: Settings) -> Path | None:
     return connector_jar()
 
 
-def _flink_options(settings: Settings, arguments: argparse.Namespace) -> dict[str, str]:
+def _flink_options(pairs: Sequence[str]) -> dict[str, str]:
     options = {}
-    for pair in arguments.options:
+    for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
             raise EmlError(f"-D wants KEY=VALUE, not {pair!r}")
         options[name] = value
-    start = _checkpoint(settings, arguments.restore)
-    if start:
-        options["execution.state-recovery.path"] = start
     return options
-
-
-def _checkpoint(settings: Settings, wanted: str | None) -> str | None:
-    """Where to start from; None: at the beginning."""
-    if wanted not in {"latest", "auto"}:
-        return wanted
-    folder = urlparse(settings.job.checkpoint_dir)
-    if folder.scheme != "file":
-        raise EmlError(f"--restore {wanted} needs a file:// folder as job.checkpoint_dir: name the checkpoint's path")
-    # A checkpoint without its metadata was never finished.
-    finished = list(Path(url2pathname(folder.path)).glob("*/chk-*/_metadata"))
-    if finished:
-        return max(finished, key=lambda path: path.stat().st_mtime).parent.as_uri()
-    if wanted == "latest":
-        raise EmlError(f"no finished checkpoint under {settings.job.checkpoint_dir}: start without --restore")
-    log.info("no finished checkpoint under %s: a first start", settings.job.checkpoint_dir)
-    return None
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from tests.integration.harness import Job, Message, Said, Topics, expected, read
 from tests.unit.stream.registry_server import RegistryServer
 
 START_S = 180.0
-Sections = Mapping[str, Mapping[str, object]]
+Sections = dict[str, dict[str, object]]
 
 
 def make_topics(stack: Stack) -> tuple[Topics, str]:
@@ -68,7 +68,7 @@ class Run:
             key: readings_of(key, made, self.counts, seed)
             for seed, key in enumerate(f"good-{number}" for number in range(self.keys))
         }
-        kafka = {"labels_topic": labels} if self.with_labels else {}
+        kafka: dict[str, object] = {"labels_topic": labels} if self.with_labels else {}
         self.job = Job(self.stack, self.topics, self.folder, {**self.settings, "kafka": kafka})
 
     def start(self) -> None:

@@ -22,7 +22,7 @@ WAIT_S = 240.0
 PER_SECOND = 400.0
 # Fresh ones take 250 and 700 MB; twice that is room for records of megabytes, not for a leak.
 WORKER_MB, JVM_MB = 700.0, 1_600.0
-SETTINGS = {"registry": {"lookups_per_key_per_second": 10.0}}  # a flood of 300 unknown ids in half a minute
+SETTINGS: dict[str, dict[str, object]] = {"registry": {"lookups_per_key_per_second": 10.0}}  # 300 unknown ids in 30 s
 OF_OUTAGE = {"waiting-list-full", "headers-while-waiting"}
 
 

@@ -4,15 +4,20 @@ Called by `job`, before `topics` and `pipeline`, and after them to run what they
 """
 
 import logging
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from pyflink.common import Configuration
 from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.java_gateway import get_gateway
+from pyflink.util.java_utils import get_field, get_j_env_configuration
 
 from eml.core.errors import EmlError
+from eml.flink.model_store import STATES_PER_KEY
+from eml.local.process import LOOPBACK
 from eml.settings import Settings
+from eml.starting.local_run import is_local, loopback_options
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +26,11 @@ CONNECTOR = "org.apache.flink.connector.kafka.source.KafkaSource"  # a class of 
 
 def create(settings: Settings, extra: Mapping[str, str], connector: Path | None) -> StreamExecutionEnvironment:
     """An environment with the settings applied: a mini cluster under plain Python, the cluster under `flink run`."""
+    if is_local():
+        # PyFlink's other mode opens a port on all interfaces that runs whatever code is sent to it.
+        os.environ["_python_worker_execution_mode"] = "process"  # noqa: SIM112  its name
+        extra = {**loopback_options(extra), **extra}
+        bind_wildcards_to_loopback()
     env = StreamExecutionEnvironment.get_execution_environment(configuration(settings, extra))
     if connector is not None:
         env.add_jars(connector.resolve().as_uri())  # not `pipeline.jars`: that would drop Flink's own Python jar
@@ -30,6 +40,35 @@ def create(settings: Settings, extra: Mapping[str, str], connector: Path | None)
             " folder lib, or name the jar's path"
         )
     return env
+
+
+def bind_wildcards_to_loopback() -> None:
+    """Have our Java process bind to the loopback interface where it would bind to all of them.
+
+    The servers that Python workers connect to take no address (`NettyServerBuilder.forPort` in Apache Beam), and Java
+    has no property for it; but it keeps the wildcard address in a field. Explicit addresses (`rest.bind-address`) hold.
+    """
+    jvm = get_gateway().jvm
+    try:
+        loopback = jvm.java.net.InetAddress.getByName(LOOPBACK)
+        implementation = get_field(jvm.Class.forName("java.net.InetAddress"), "impl").get(None)
+        implementation.anyLocalAddress()  # it may be made at the first call
+        get_field(implementation.getClass(), "anyLocalAddress").set(implementation, loopback)
+    except Exception:  # noqa: BLE001  py4j has one type for all of Java's; this Java keeps it elsewhere
+        log.warning("the ports for Flink's Python workers are open on all interfaces: keep others out by a firewall")
+
+
+def option(env: StreamExecutionEnvironment, name: str) -> str:
+    """An option as Flink will see it, also from its own configuration or command line; empty where it is not set."""
+    return get_j_env_configuration(env._j_stream_execution_environment).getString(name, "") or ""  # noqa: SLF001
+
+
+def set_options(env: StreamExecutionEnvironment, options: Mapping[str, str]) -> None:
+    """Set options that were not known when the environment was made."""
+    config = Configuration(j_configuration=get_j_env_configuration(env._j_stream_execution_environment))  # noqa: SLF001
+    for name, value in options.items():
+        config.set_string(name, value)
+    env.configure(config)
 
 
 def _on_class_path(name: str) -> bool:
@@ -63,21 +102,12 @@ def configuration(settings: Settings, extra: Mapping[str, str]) -> Configuration
             job.checkpoint_interval_ms if settings.kafka.delivery == "exactly-once" else job.micro_batch_ms
         ),
         "python.fn-execution.bundle.size": "10000",
-        "python.state.cache-size": str(2 * job.cached_learners),  # model and window of each
+        # PyFlink caches one entry per state and key: with fewer it writes a bundle's states one by one.
+        "python.state.cache-size": str(STATES_PER_KEY * job.cached_learners),
         "pipeline.object-reuse": "true",  # else every prediction is exploded from a copy of its whole micro-batch
     }
-    if job.checkpoint_dir:
-        wanted["execution.checkpointing.dir"] = job.checkpoint_dir
+    if job.waiting_full == "block":  # while the task is blocked, checkpoints time out: that must not restart it
+        wanted["execution.checkpointing.tolerable-failed-checkpoints"] = "1000000"
     for name, value in {**wanted, **extra}.items():
         config.set_string(name, value)
     return config
-
-
-def execute(env: StreamExecutionEnvironment, name: str) -> None:
-    """Run the graph until the job ends, or only submit it (`flink run -d`); to be cancelled is no failure."""
-    try:
-        env.execute(name)
-    except Exception as error:
-        if "JobCancellationException" not in str(error):  # py4j has one type for all of Java's
-            raise
-        log.info("the job was cancelled")

@@ -17,6 +17,7 @@ from pyflink.datastream import KeyedProcessFunction, RuntimeContext
 from eml.core import SnapshotVersionError
 from eml.flink.metrics import Metrics
 from eml.flink.model_store import BYTES, Live, ModelStore
+from eml.flink.notices import Notices
 from eml.settings import Settings, for_workers
 from eml.stream import dead_letters, isolation, keeping, waiting
 from eml.stream.errors import BadRecordError
@@ -69,9 +70,11 @@ class EvolvingOperator(KeyedProcessFunction):
         self._store = ModelStore(runtime_context, self._settings)
         self._name_of = names_of(record.key_format, self._settings.limits)
         self._metrics = Metrics(runtime_context.get_metrics_group())
+        self._notices = Notices()
 
     def close(self) -> None:
         """Called by Flink at the end, also before a restart."""
+        self._notices.close()
         self._newest.close()
         self._registry.close()
 
@@ -258,6 +261,5 @@ class EvolvingOperator(KeyedProcessFunction):
         return self._row(key, name, results)
 
     def _tell(self, name: str, results: Results) -> None:
-        for evolved in results.evolutions:
-            log.info("key %r: %s, schema %d -> %d", name, evolved.kind, evolved.old_schema_id, evolved.new_schema_id)
         self._metrics.count(results)
+        self._notices.count(name, results)

@@ -73,6 +73,11 @@ def readings_table(kafka: KafkaSettings) -> str:
 
     Labels come through the same source: they meet their readings in the micro-batches of their key.
     """
+    consumer = {
+        "group.id": kafka.group_id,
+        "isolation.level": "read_committed",
+        "auto.offset.reset": "earliest",  # for "committed" where a partition has no offset yet, as with a new group
+    }
     topics = ";".join(filter(None, (kafka.readings_topic, kafka.labels_topic)))
     is_label = f"topic = {quoted(kafka.labels_topic)}" if kafka.labels_topic else "FALSE"  # no name per record for it
     return f"""
@@ -90,9 +95,9 @@ def readings_table(kafka: KafkaSettings) -> str:
             kafka_timestamp AS 1000 * EXTRACT(EPOCH FROM written) + EXTRACT(MILLISECOND FROM written),
             arrived AS PROCTIME()
         ) WITH (
-            'topic' = '{topics}',
+            'topic' = {quoted(topics)},
             'scan.startup.mode' = '{START[kafka.start]}',
-            {options(kafka, {"group.id": kafka.group_id, "isolation.level": "read_committed"})}
+            {options(kafka, consumer)}
         )
     """
 
@@ -150,9 +155,9 @@ def sink_table(kafka: KafkaSettings, kind: str, topic: str) -> str:
             content BYTES,
             headers MAP<STRING, BYTES> METADATA
         ) WITH (
-            'topic' = '{topic}',
+            'topic' = {quoted(topic)},
             'sink.delivery-guarantee' = '{kafka.delivery}',
-            'sink.transactional-id-prefix' = '{kafka.transactional_id_prefix}-{kind}',
+            'sink.transactional-id-prefix' = {quoted(f"{kafka.transactional_id_prefix}-{kind}")},
             {options(kafka, producer)}
         )
     """

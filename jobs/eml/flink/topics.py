@@ -1,10 +1,13 @@
 """Checks of Kafka before a job is submitted: a missing topic would fail it only at its first checkpoint.
 
-Called by `job`. Asks with the connector's own admin client in Flink's JVM, so that the settings, security included,
+Called by `job`, also for what Kafka knows of the job's earlier runs. Asks
+with the connector's own admin client in Flink's JVM, so that the settings, security included,
 mean exactly what they will mean to the job.
 """
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from pyflink.java_gateway import get_gateway
 
@@ -15,27 +18,66 @@ from eml.local.listeners import mismatch
 from eml.settings import KafkaSettings
 
 TIMEOUT_MS = 10_000
+T = TypeVar("T")
 
 
 class KafkaCheckError(EmlError):
     """Kafka is not as the job needs it; the message lists all that is wrong and what to do."""
 
 
-def check(kafka: KafkaSettings, parallelism: int) -> None:
+def check(admin: Any, kafka: KafkaSettings, parallelism: int) -> None:  # noqa: ANN401  a Java object
     """Raise unless the brokers answer, the topics are there and ours to use, and transactions may last long enough."""
+    _answered(admin, kafka)
+    problems = rights.topic_problems(admin, kafka) or _partition_problems(admin, kafka, parallelism)
+    problems += rights.group_problems(admin, kafka) + rights.transaction_problems(admin, kafka)
+    problems += _transaction_problems(admin, kafka)
+    if problems:
+        raise KafkaCheckError("Kafka is not ready for this job:\n" + "\n".join(f"  - {line}" for line in problems))
+
+
+def topic_id(admin: Any, topic: str) -> str:  # noqa: ANN401
+    """Kafka's own id of a topic, which no other topic ever has, also of the same name."""
+    return str(admin.describeTopics([topic]).allTopicNames().get().get(topic).topicId().toString())
+
+
+def committed(admin: Any, kafka: KafkaSettings) -> str | None:  # noqa: ANN401
+    """What the job's consumer group has committed of the readings, for a message; None: nothing."""
+    try:
+        offsets = admin.listConsumerGroupOffsets(kafka.group_id).partitionsToOffsetAndMetadata().get()
+    except Exception as error:  # noqa: BLE001
+        raise KafkaCheckError(
+            f"the committed offsets of consumer group {kafka.group_id!r} (kafka.group_id) cannot be read"
+            f" ({cause(error)}): allow the job READ on the group"
+        ) from None
+    partitions = [one for one in offsets if one.topic() == kafka.readings_topic and offsets[one] is not None]
+    if not partitions:
+        return None
+    records = sum(int(offsets[one].offset()) for one in partitions)
+    return (
+        f"consumer group {kafka.group_id!r} has committed offsets of {kafka.readings_topic!r}, {records} in all over"
+        f" {len(partitions)} partitions"
+    )
+
+
+def option_of(ask: Callable[[], T]) -> T | None:
+    """An answer of Kafka's that is good to have; None where the broker or its rules deny it."""
+    try:
+        return ask()
+    except Exception:  # noqa: BLE001
+        return None
+
+
+@contextmanager
+def admin_client(kafka: KafkaSettings) -> Iterator[Any]:
+    """The connector's admin client with the job's settings."""
     wrong = mismatch(kafka)
     if wrong:
         raise KafkaCheckError(wrong)
     admin = _admin(kafka)
     try:
-        _answered(admin, kafka)
-        problems = rights.topic_problems(admin, kafka) or _partition_problems(admin, kafka, parallelism)
-        problems += rights.group_problems(admin, kafka) + rights.transaction_problems(admin, kafka)
-        problems += _transaction_problems(admin, kafka)
+        yield admin
     finally:
         admin.close()
-    if problems:
-        raise KafkaCheckError("Kafka is not ready for this job:\n" + "\n".join(f"  - {line}" for line in problems))
 
 
 def _admin(kafka: KafkaSettings) -> Any:  # noqa: ANN401  a Java object

@@ -31,7 +31,9 @@ MOST = {
     "learning.drift_sensitivity": 1,
 }
 REQUIRED = {"kafka.bootstrap_servers", "registry.url"}
-MAY_BE_EMPTY = {"kafka.labels_topic", "kafka.transactional_id_prefix", "job.checkpoint_dir", "job.connector_jar"}
+MAY_BE_EMPTY = {"kafka.labels_topic", "kafka.transactional_id_prefix", "job.connector_jar"} | {
+    f"job.{key}" for key in ("checkpoint_dir", "savepoint_dir", "log_dir")
+}
 HOST_AND_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")  # of Avro; dots into nested records

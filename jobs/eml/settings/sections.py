@@ -23,7 +23,7 @@ class KafkaSettings:
     evolutions_topic: str = "evolutions"
     dead_letters_topic: str = "dead-letters"
     group_id: str = "eml"
-    start: Literal["earliest", "latest", "committed"] = "earliest"  # where a job without a checkpoint begins
+    start: Literal["earliest", "latest", "committed"] = "earliest"  # of a first start; committed: else earliest
     delivery: Literal["exactly-once", "at-least-once"] = "exactly-once"
     transactional_id_prefix: str = "eml"  # one per job and cluster: two jobs with the same one fence each other
     transaction_timeout_ms: int = 900_000  # a stock broker's maximum
@@ -103,7 +103,9 @@ class JobSettings:
     max_parallelism: int = 128  # fixed for the life of a job's state
     micro_batch_ms: int = 1_000  # records of a key that came in this time cross into Python together
     checkpoint_interval_ms: int = 5_000  # under exactly-once also how long readers wait
-    checkpoint_dir: str = ""  # a URI all of the cluster can write; empty: as the cluster is set up
+    checkpoint_dir: str = ""  # a URI all of the cluster can write; empty: as the cluster is set up, or a local default
+    savepoint_dir: str = ""  # the same for savepoints; empty: beside the checkpoints
+    log_dir: str = ""  # of a run on this machine alone; empty: FLINK_LOG_DIR, or ~/.local/state/eml/logs
     cached_learners: int = 1_000  # per task
     state_ttl_ms: int = 2_592_000_000  # a key silent for this long is forgotten (30 days)
     waiting_full: Literal["dead-letter", "block"] = "dead-letter"  # what becomes of records beyond limits.waiting_*

@@ -17,7 +17,8 @@ def main() -> None:
     for line in sys.stdin:
         settings, began, said = load(Path(line.strip())), time.monotonic(), ""
         try:
-            topics.check(settings.kafka, settings.job.parallelism)
+            with topics.admin_client(settings.kafka) as admin:
+                topics.check(admin, settings.kafka, settings.job.parallelism)
         except EmlError as error:
             said = str(error)
         sys.stdout.write(json.dumps({"said": said, "seconds": time.monotonic() - began}) + "\n")

@@ -1,0 +1,14 @@
+"""Fault 17: PyFlink's state cache is sized by the number of states the operator has."""
+
+from eml.flink.model_store import STATES_PER_KEY
+from eml.flink.operator import EvolvingOperator
+from eml.settings import RegistrySettings, Settings
+from tests.operator.fakes import FakeRuntime
+
+
+def test_fault_17_every_state_of_a_key_is_counted():
+    runtime = FakeRuntime()
+    operator = EvolvingOperator(Settings(registry=RegistrySettings(url="http://127.0.0.1:9")), 1, 2)
+    operator.open(runtime)
+    operator.close()
+    assert len(runtime.states) == STATES_PER_KEY

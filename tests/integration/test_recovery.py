@@ -99,7 +99,7 @@ def test_bad_records_are_dead_letters_and_their_neighbours_do_not_notice(stack: 
         mixed += [message, good[30 + number]]
     mixed += good[30 + len(bad) :]
     send(stack, topics.readings, mixed)
-    with Job(stack, topics, tmp_path).start() as job:
+    with Job(stack, topics, tmp_path, {"record": {"tombstones": "dead-letter"}}).start() as job:
         predicted = Predicted.read(job, len(good))
         letters = receive(job, topics.dead_letters, len(bad), 30)
     headers = [dict(letter.headers) for letter in letters]
@@ -131,7 +131,8 @@ def _bad_records(stack: Stack, topics: Topics, good: Message) -> list[Message]:
     ]
     bad = [Message(good.key, content, good.timestamp_ms, (("wanted", why.encode()),)) for why, content in contents]
     no_key = (("wanted", b"no-key"),)
-    return [*bad, Message(None, value, good.timestamp_ms, no_key), Message(b"\xff", value, good.timestamp_ms, no_key)]
+    bad_key = (("wanted", b"bad-key"),)
+    return [*bad, Message(None, value, good.timestamp_ms, no_key), Message(b"\xff", value, good.timestamp_ms, bad_key)]
 
 
 def _register_text(stack: Stack, topics: Topics) -> int:

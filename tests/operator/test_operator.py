@@ -16,7 +16,8 @@ from eml.settings import (
     RegistrySettings,
     Settings,
 )
-from eml.stream.errors import RegistryUnavailableError
+from eml.stream.errors import BadSchemaError, RegistryUnavailableError
+from eml.stream.keys import ReadKey
 from eml.stream.outputs import read_evolution, read_prediction
 from eml.stream.records import Raw
 from eml.stream.schema import ReadingSchema
@@ -37,11 +38,19 @@ class Registry:
 
     def __init__(self) -> None:
         self.down: set[int] = set()
+        self.keys: dict[int, ReadKey] = {}
 
     def reading_schema(self, schema_id: int, key: str) -> ReadingSchema:  # noqa: ARG002  as the real one
         if schema_id in self.down:
             raise RegistryUnavailableError("down", 500)
         return look_up(schema_id)
+
+    def key_schema(self, schema_id: int) -> ReadKey:
+        if schema_id in self.down:
+            raise RegistryUnavailableError("down", 500)
+        if schema_id not in self.keys:
+            raise BadSchemaError("unknown-schema", f"the registry does not know schema {schema_id}")
+        return self.keys[schema_id]
 
 
 class Task:

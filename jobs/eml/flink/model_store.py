@@ -72,14 +72,16 @@ class ModelStore:
     # -- models ----------------------------------------------------------------------------------------------------
 
     def get(self, key: str, name: str) -> Live:
-        """The key's model, from the cache or from state; a new one where there is none, or none that still lives."""
+        """The key's model, from the cache or from state; a new one where there is none, or none that still lives.
+
+        Without a name, a key that is not in the cache comes without its models: only its records can wait.
+        """
         live = self._cache.get(key)
-        if live is None:
-            live = self._read(name)
-            self._put(key, live)
-        elif self._is_over(live.written_at):
+        if live is not None and self._is_over(live.written_at):
             self.forget(key)
             self._clear()
+            live = None
+        if live is None or (name and not live.model.key):
             live = self._read(name)
             self._put(key, live)
         self._cache.move_to_end(key)
@@ -131,7 +133,7 @@ class ModelStore:
             live.sizes["labels"] = len(changes.all_labels)
 
     def _read(self, name: str) -> Live:
-        written_at, parts = self._parts()
+        written_at, parts = self._parts() if name else (None, keeping.Parts())
         if self._is_over(written_at) or (written_at is None and parts.labels):
             self._clear()
             written_at, parts = None, keeping.Parts()

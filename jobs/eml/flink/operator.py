@@ -20,9 +20,9 @@ from eml.flink.model_store import BYTES, Live, ModelStore
 from eml.flink.notices import Notices
 from eml.settings import Settings, for_workers
 from eml.stream import dead_letters, isolation, keeping, waiting
-from eml.stream.errors import BadRecordError
+from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.fleet import KeyModel, wait_ms
-from eml.stream.keys import names_of
+from eml.stream.keys import ReadKey, names_of
 from eml.stream.newest import NewestVersions
 from eml.stream.outputs import Encoder
 from eml.stream.records import DeadLetter, Position, Raw
@@ -68,7 +68,7 @@ class EvolvingOperator(KeyedProcessFunction):
         asker = SchemaRegistry(settings, record, subjects=subjects, cache=cache)  # for its own thread
         self._newest = NewestVersions(asker, settings.newest_every_ms)
         self._store = ModelStore(runtime_context, self._settings)
-        self._name_of = names_of(record.key_format, self._settings.limits)
+        self._name_of = names_of(record.key_format, self._settings.limits, self._key_schema)
         self._metrics = Metrics(runtime_context.get_metrics_group())
         self._notices = Notices()
 
@@ -92,24 +92,45 @@ class EvolvingOperator(KeyedProcessFunction):
         """Serve new records, or those that wait; where even the key's state cannot be read, they are dead letters."""
         key = ctx.get_current_key()
         try:
-            name = self._name_of(key)
-        except BadRecordError as error:
-            yield self._all_dead(key, "", records or (), error, of_key=True)
-            return
-        try:
-            live = self._store.get(key, name)
+            live, no_name = self._live(key)
         except STOPS:
             raise
+        except BadRecordError as error:
+            lost = self._lost(key, records)
+            if lost:
+                yield self._all_dead(key, "", lost, error, of_key=True)
+            return
         except Exception as error:
             if self._settings.job.on_internal_error == "stop":
                 raise
-            log.error("the state of key %r cannot be read: %s", name, isolation.place_of(error))  # noqa: TRY400
-            lost = self._store.drop_waiting() if records is None else records
+            log.error("the state of key %r cannot be read: %s", key, isolation.place_of(error))  # noqa: TRY400
+            lost = self._lost(key, records)
             results = Results(dead_letters=[isolation.dead_letter(raw, error) for raw in lost])
-            self._tell(name, results)
-            yield self._row(key, name, results)
+            self._tell("", results)
+            if lost:
+                yield self._row(key, "", results)
             return
-        yield from self._retry(key, live, ctx) if records is None else self._take(key, live, records, ctx)
+        if no_name is not None:
+            yield from self._wait_for_name(key, live, records, no_name, ctx)
+        else:
+            yield from self._retry(key, live, ctx) if records is None else self._take(key, live, records, ctx)
+
+    def _live(self, key: str) -> tuple[Live, RegistryUnavailableError | None]:
+        """The key's model; where its name cannot be had now, without the model, and why."""
+        try:
+            name = self._name_of(key)
+        except RegistryUnavailableError as error:
+            live = self._store.get(key, "")
+            return live, None if live.model.key else error  # a model in the cache has its name
+        return self._store.get(key, name), None
+
+    def _lost(self, key: str, records: list[Raw] | None) -> list[Raw]:
+        """The records of a key that cannot be served: new ones, or those that wait."""
+        self._store.forget(key)
+        return self._store.drop_waiting() if records is None else records
+
+    def _key_schema(self, schema_id: int) -> ReadKey:
+        return self._registry.key_schema(schema_id)
 
     # -- records ---------------------------------------------------------------------------------------------------
 
@@ -183,6 +204,34 @@ class EvolvingOperator(KeyedProcessFunction):
 
     # -- waiting ---------------------------------------------------------------------------------------------------
 
+    def _wait_for_name(
+        self,
+        key: str,
+        live: Live,
+        records: list[Raw] | None,
+        error: RegistryUnavailableError,
+        ctx: KeyedProcessFunction.Context,
+    ) -> Iterator[Row]:
+        """Keep the records of a key whose own schema cannot be had now; one timer asks for it again."""
+        if records is None:
+            if live.waiting:
+                self._set_timer(ctx, error.retry_after_ms)
+            return
+        if not live.waiting:
+            self._set_timer(ctx, error.retry_after_ms)
+            self._metrics.count(Results(waiting=records, wait_reason=error.reason))
+        yield from self._wait(key, live, records, ctx)
+
+    def _name_pause_ms(self, key: str) -> int:
+        """How long the name of a key must be waited for; 0: it is there, or the key is a bad one."""
+        try:
+            self._name_of(key)
+        except RegistryUnavailableError as error:
+            return error.retry_after_ms
+        except BadRecordError:
+            pass
+        return 0
+
     def _wait(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
         """Keep records until their schema can be had; beyond the limits they are dead letters, or block the task."""
         fitting = self._fitting(live, records)
@@ -213,12 +262,15 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def _block(self, key: str, live: Live, rest: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
         """Hold the task until there is room: Kafka keeps what comes meanwhile, of all keys of the task."""
-        log.warning("the task is blocked: too many records of key %r wait (job.waiting_full)", live.model.key)
+        log.warning("the task is blocked: too many records of key %r wait (job.waiting_full)", live.model.key or key)
         while rest:
-            pause_ms = self._pause_ms(live.model.key)
+            pause_ms = self._pause_ms(live.model.key) if live.model.key else self._name_pause_ms(key)
             if pause_ms:
                 time.sleep(min(pause_ms / 1000, LONGEST_BLOCK_S))
                 continue
+            if not live.model.key:
+                yield from self._guarded(ctx, rest)
+                return
             yield from self._step(key, live, self._store.take_waiting(live), ctx)
             if not live.waiting:
                 yield from self._step(key, live, rest, ctx)

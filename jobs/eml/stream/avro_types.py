@@ -1,8 +1,9 @@
 """Avro schemas as trees of types: parsed, checked and measured before anything is built from them.
 
-`schema` parses every writer schema here once, when it arrives; `decoder` and `skipping` read the trees. Knows the
-rules of Avro and our limits, not what a field means. Schemas may be hostile, so a named type is one object wherever
-it is used, and its size written out is counted, not made. Only what a writer did is read: no default, no doc.
+`schema` parses every writer schema here once, when it arrives, and `avro_keys` that of a key; they, `decoder` and
+`skipping` read the trees. Knows the rules of Avro and our limits, not what a field means. Schemas may be hostile, so a
+named type is one object wherever it is used, and its size written out is counted, not made. Only what a writer did is
+read: no default, no doc.
 """
 
 import json
@@ -63,17 +64,36 @@ UNNAMED = {*PRIMITIVES, "array", "map"}  # may stand in a union once
 
 def parse(text: str, settings: RecordSettings) -> Type:
     """The record that a schema text describes."""
+    root = parse_type(text, settings)
+    if root.kind != "record":
+        raise unsupported(f"a reading must be a record, not {root.kind}")
+    return root
+
+
+def parse_type(text: str, settings: RecordSettings) -> Type:
+    """The type that a schema text describes."""
     if max(len(text), len(text.encode(errors="replace"))) > settings.max_schema_bytes:
         raise unsupported(f"the schema is longer than {settings.max_schema_bytes} bytes (record.max_schema_bytes)")
     try:
-        root = _Parser(settings).type(json.loads(text), "", 0)
+        return _Parser(settings).type(json.loads(text), "", 0)
     except BadSchemaError:
         raise
     except (ValueError, RecursionError) as error:  # the second also where record.max_depth allows too much
         raise unsupported(f"the schema cannot be read as JSON ({type(error).__name__})") from None
-    if root.kind != "record":
-        raise unsupported(f"a reading must be a record, not {root.kind}")
-    return root
+
+
+def without_null(type_: Type) -> tuple[Type, int | None]:
+    """The type beside null in a union of the two, and null's branch; else the type itself."""
+    kinds = [part.kind for part in type_.parts]
+    if type_.kind != "union" or len(kinds) != 2 or "null" not in kinds:
+        return type_, None
+    null = kinds.index("null")
+    return type_.parts[1 - null], null
+
+
+def is_uuid(type_: Type) -> bool:
+    """Whether it is a UUID of 16 bytes."""
+    return type_.kind == "fixed" and type_.size == 16 and type_.logical == "uuid"
 
 
 def _checked_name(name: object) -> str:

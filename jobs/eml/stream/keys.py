@@ -2,15 +2,15 @@
 
 Called by the operator with every micro-batch. A key comes as text with one character per byte, so that no two keys
 become one on the way; models are kept by these bytes, the name is for people. Knows no registry but the look-up it is
-given.
+given, which for an Avro key returns what `avro_keys` made of its schema.
 """
 
 import struct
 from collections.abc import Callable
 
 from eml.settings import LimitsSettings
-from eml.stream.errors import BadRecordError
-from eml.stream.wire import HEADER_SIZE, MAGIC
+from eml.stream.errors import BadRecordError, BadSchemaError
+from eml.stream.wire import HEADER_SIZE, MAGIC, unframe
 
 BAD_KEY = "bad-key"
 NO_KEY = "no-key"
@@ -18,12 +18,17 @@ WHOLE = {"int": struct.Struct(">i"), "long": struct.Struct(">q")}  # as Java's s
 CONTROLS = frozenset(range(0x20)) | {0x7F}  # no name has these; a number or a frame most often does
 SET_FORMAT = 'set record.key_format = "{}"'
 
-Name = Callable[[bytes], str]
+ReadKey = Callable[[bytes], str]  # the name, from a key's bytes
+LookUpKey = Callable[[int], ReadKey]  # by the id of the key's schema
 
 
-def names_of(key_format: str, limits: LimitsSettings) -> Callable[[str], str]:
-    """The function from a key to its name; it raises BadRecordError where there is none."""
-    read = _text if key_format == "text" else _whole(key_format)
+def names_of(key_format: str, limits: LimitsSettings, look_up: LookUpKey) -> Callable[[str], str]:
+    """The function from a key to its name.
+
+    It raises BadRecordError where there is none, and what `look_up` raises where an Avro key's schema cannot be had
+    now.
+    """
+    read = _reader(key_format, look_up)
 
     def name(key: str) -> str:
         if not key:
@@ -31,24 +36,40 @@ def names_of(key_format: str, limits: LimitsSettings) -> Callable[[str], str]:
         if len(key) > limits.key_bytes:
             what = f"the key has {len(key)} bytes, {limits.key_bytes} are allowed (limits.key_bytes)"
             raise BadRecordError("too-large", what)
-        return read(key.encode("latin-1"))
+        found = read(key.encode("latin-1"))
+        if len(found.encode()) > limits.key_bytes:  # the symbols of an enum are longer than their bytes in the key
+            what = f"the key's name has more than the {limits.key_bytes} bytes that are allowed (limits.key_bytes)"
+            raise BadRecordError("too-large", what)
+        return found
 
     return name
+
+
+def _reader(key_format: str, look_up: LookUpKey) -> ReadKey:
+    if key_format == "avro":
+        return _avro(look_up)
+    return _text if key_format == "text" else _whole(key_format)
 
 
 def _text(key: bytes) -> str:
-    try:
-        name = key.decode()
-    except UnicodeDecodeError:
-        name = ""
-    if not name or not CONTROLS.isdisjoint(key):
+    if not _is_text(key):
         raise BadRecordError(BAD_KEY, f"the key is no text: {_advice(key)}")
-    return name
+    return key.decode()
+
+
+def _is_text(key: bytes) -> bool:
+    try:
+        key.decode()
+    except UnicodeDecodeError:
+        return False
+    return CONTROLS.isdisjoint(key)
 
 
 def _advice(key: bytes) -> str:
-    """What to set for a key that is no text, from how it looks."""
+    """What to set for a key that is not what it should be, from how it looks."""
     likely = [(f"a number of {kind.size} bytes", name) for name, kind in WHOLE.items() if len(key) == kind.size]
+    if _is_text(key):
+        likely.insert(0, ("text", "text"))
     if len(key) > HEADER_SIZE and key[0] == MAGIC:
         likely.append(("Avro in Confluent's framing", "avro"))
     if not likely:
@@ -56,7 +77,7 @@ def _advice(key: bytes) -> str:
     return " or ".join(f"if it is {what}, {SET_FORMAT.format(name)}" for what, name in likely)
 
 
-def _whole(key_format: str) -> Name:
+def _whole(key_format: str) -> ReadKey:
     layout = WHOLE[key_format]
 
     def read(key: bytes) -> str:
@@ -64,5 +85,24 @@ def _whole(key_format: str) -> Name:
             what = f'the key has {len(key)} bytes, not the {layout.size} of record.key_format = "{key_format}"'
             raise BadRecordError(BAD_KEY, what)
         return str(layout.unpack(key)[0])
+
+    return read
+
+
+def _avro(look_up: LookUpKey) -> ReadKey:
+    def read(key: bytes) -> str:
+        try:
+            schema_id = unframe(key)
+        except BadRecordError:
+            what = "the key does not begin with a zero byte and a schema id, as Confluent's Avro serializers write it"
+            raise BadRecordError(BAD_KEY, f"{what}: {_advice(key)}") from None
+        try:
+            name = look_up(schema_id)(key)
+        except BadSchemaError as error:
+            what = f"the key cannot be read: {error} (if keys are not Avro, say with record.key_format what they are)"
+            raise BadSchemaError(error.reason, what) from None
+        if not CONTROLS.isdisjoint(name.encode()):
+            raise BadRecordError(BAD_KEY, "the key's name has control characters: send the device's name without them")
+        return name
 
     return read

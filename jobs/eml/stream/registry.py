@@ -1,8 +1,9 @@
 """The schema registry as the stream sees it: from a schema id to a compiled schema.
 
-`fleet` asks for the schema of every record, which is a look-up in a dict; the rest of this module is about the first
-time. Calls `registry_http`, `schema` and `subjects`; `pacing` and `id_retries` say when not to ask. It never waits or
-retries by itself: an error says how long to keep the record. Used by one thread; several may share a `SchemaCache`.
+`fleet` asks for the schema of every record and `keys` for that of an Avro key, which is a look-up in a dict; the rest
+of this module is about the first time. Calls `registry_http`, `schema`, `avro_keys` and `subjects`; `pacing` and
+`id_retries` say when not to ask. It never waits or retries by itself: an error says how long to keep the record. Used
+by one thread; several may share a `SchemaCache`.
 """
 
 import logging
@@ -17,6 +18,7 @@ from urllib.parse import quote
 
 from eml.settings import RecordSettings, RegistrySettings
 from eml.stream import registry_answers as answers
+from eml.stream.avro_keys import compile_key
 from eml.stream.avro_types import shown, unsupported
 from eml.stream.errors import (
     BadSchemaError,
@@ -27,10 +29,11 @@ from eml.stream.errors import (
     SchemaNotYetKnownError,
 )
 from eml.stream.id_retries import IdRetries
+from eml.stream.keys import BAD_KEY, ReadKey
 from eml.stream.pacing import Backoff, LookupLimits, whole_ms
 from eml.stream.registry_http import Answer, AnswerError, RegistryHttp
 from eml.stream.schema import ReadingSchema, compile_schema
-from eml.stream.schema_cache import Found, SchemaCache
+from eml.stream.schema_cache import Known, SchemaCache
 from eml.stream.subjects import Place, Subjects, newest_of
 
 log = logging.getLogger(__name__)
@@ -43,6 +46,9 @@ NEAR = 10_000
 TURN_S = 0.1
 WITNESS_S = 1.0  # for how long a registry that showed a schema is believed to have all
 LOG_EVERY_S = 60.0
+# Look-ups of keys' schemas are limited together, like those of one key: whoever makes up ids makes up as many keys, and
+# with an allowance for each would use up the task's. No name has a control character.
+ALL_KEYS = "\0keys"
 _T = TypeVar("_T")
 
 
@@ -81,15 +87,24 @@ class SchemaRegistry:
 
     def reading_schema(self, schema_id: int, key: str = "") -> ReadingSchema:
         """The schema with this id, from memory if it was asked for before; `key` is whose record wants it."""
-        found = self._known.get(schema_id)
+        return self._found(self._known.readings, schema_id, key, self._reading)
+
+    def key_schema(self, schema_id: int) -> ReadKey:
+        """The same for the schema of a key: what reads its name. Any subject will do."""
+        return self._found(self._known.keys, schema_id, ALL_KEYS, self._key)
+
+    def _found(self, known: Known[_T], schema_id: int, key: str, compiled: Callable[[int, Answer], _T]) -> _T:
+        found = known.get(schema_id)
         if found is None:
-            found = self._look_up(schema_id, key)
-            self._known.put(schema_id, found)
+            found = self._look_up(schema_id, key, compiled)
+            if len(known) < self._settings.cached_schemas:  # else others are forgotten for it, and asked for again
+                self._limits.found(key)
+            known.put(schema_id, found)
         if isinstance(found, BadSchemaError):
             raise BadSchemaError(found.reason, str(found))  # a new one: tracebacks would pile up in the old one
         return found
 
-    def _look_up(self, schema_id: int, key: str) -> Found:
+    def _look_up(self, schema_id: int, key: str, compiled: Callable[[int, Answer], _T]) -> _T | BadSchemaError:
         now = self._clock()
         if self._unknown.get(schema_id, -math.inf) > now:
             raise _unknown(schema_id)
@@ -97,7 +112,7 @@ class SchemaRegistry:
         self._check_backoff(TURN_S if schema_id in self._retries else 0.0)
         self._limits.take(key, now)
         try:
-            found = self._fetch(schema_id)
+            found = self._fetch(schema_id, compiled)
         except RegistryRefusedError as error:
             raise self._refused(error, schema_id) from None
         except SchemaNotYetKnownError:
@@ -106,28 +121,35 @@ class SchemaRegistry:
             self._retries.outage(schema_id)
             raise
         self._retries.forget(schema_id)
-        if len(self._known) < self._settings.cached_schemas:  # else others are forgotten for it, and asked for again
-            self._limits.found(key)
         return found
 
-    def _fetch(self, schema_id: int) -> Found:
+    def _fetch(self, schema_id: int, compiled: Callable[[int, Answer], _T]) -> _T | BadSchemaError:
         answer = self._ask("GET", f"/schemas/ids/{schema_id}", answers.schema)
         if answer.status == HTTPStatus.NOT_FOUND:
             raise self._not_found(schema_id)
         self._witnessed = self._clock()
         try:
-            schema = compile_schema(answers.avro_text(answer), schema_id, "", 0, self._record)
+            return compiled(schema_id, answer)
         except BadSchemaError as error:
             return BadSchemaError(error.reason, f"schema {schema_id}: {error}")
+
+    def _reading(self, schema_id: int, answer: Answer) -> ReadingSchema:
+        schema = compile_schema(answers.avro_text(answer), schema_id, "", 0, self._record)
         places = self._ask("GET", f"/schemas/ids/{schema_id}/versions", answers.places)
         if not places and self._retries.is_patient(schema_id, self._clock()):
             what = f"{self._http.url} names no subject of schema {schema_id}, which may be new"
             raise self._retries.pause(schema_id, self._clock(), SchemaNotYetKnownError, what)
         return in_subject(schema, places, self._subjects)
 
+    def _key(self, _schema_id: int, answer: Answer) -> ReadKey:
+        try:
+            return compile_key(answers.avro_text(answer), self._record)
+        except BadSchemaError as error:
+            raise BadSchemaError(BAD_KEY, str(error)) from None
+
     def _not_found(self, schema_id: int) -> BadSchemaError | RegistryUnavailableError:
         """What a 404 means: wait, if the registry may be behind; else the id is unknown, and that is remembered."""
-        now, highest = self._clock(), self._known.highest_id
+        now, highest = self._clock(), self._known.ids.highest
         is_near = 0 < schema_id <= highest + NEAR or (schema_id > 0 and not highest)
         if is_near and self._retries.is_patient(schema_id, now):
             what = f"{self._http.url} does not know schema {schema_id}, which may be new (404)"
@@ -142,7 +164,7 @@ class SchemaRegistry:
 
     def _check_witness(self) -> None:
         """Raise where the registry does not know what it once did: it is reading its storage, or has lost it."""
-        witnesses = self._known.witnesses()
+        witnesses = self._known.ids.witnesses()
         if not witnesses or self._clock() < self._witnessed + WITNESS_S:
             return
         for each in witnesses:

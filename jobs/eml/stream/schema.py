@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from eml.core.features import FeatureSpace
 from eml.settings import RecordSettings
 from eml.stream import hints
-from eml.stream.avro_types import LONGEST_NAME, Field, Type, parse, shown, unsupported
+from eml.stream.avro_types import LONGEST_NAME, Field, Type, is_uuid, parse, shown, unsupported, without_null
 from eml.stream.decoder import Decoded, Decoder
 from eml.stream.errors import BadSchemaError
 from eml.stream.hints import Ignored, why_ignored
@@ -97,8 +97,8 @@ class _Fields:
             if role is not None:
                 self.leaves.append(_reserved(member, role))
                 continue
-            if member.name == LABEL_KEY and prefixes == ("",) and _without_null(member.type)[0].kind == "string":
-                self.leaves.append(Leaf("kafka_key", *_without_null(member.type)))
+            if member.name == LABEL_KEY and prefixes == ("",) and without_null(member.type)[0].kind == "string":
+                self.leaves.append(Leaf("kafka_key", *without_null(member.type)))
                 continue
             names = self._names(member, prefixes)
             retires = retiring or member.retiring
@@ -119,7 +119,7 @@ class _Fields:
 
     def _add_leaf(self, type_: Type, names: tuple[str, ...], *, retiring: bool) -> None:
         name, former = names[0], tuple(dict.fromkeys(other for other in names[1:] if other != names[0]))
-        inner, null = _without_null(type_)
+        inner, null = without_null(type_)
         if not _is_feature(inner):
             self.ignored.append(Ignored(name, why_ignored(inner)))
             self.leaves.append(Leaf("ignored", type_))
@@ -138,7 +138,7 @@ def _refuse_shared_aliases(record: Type, reserved: frozenset[str]) -> None:
     """Raise where two features of a record say that they had the same name: only one of them can be it."""
     heirs: dict[str, str] = {}
     for member in record.fields:
-        if member.name in reserved or not (member.type.kind == "record" or _is_feature(_without_null(member.type)[0])):
+        if member.name in reserved or not (member.type.kind == "record" or _is_feature(without_null(member.type)[0])):
             continue
         for alias in member.aliases:
             first = heirs.setdefault(alias, member.name)
@@ -147,15 +147,6 @@ def _refuse_shared_aliases(record: Type, reserved: frozenset[str]) -> None:
                     f"the fields {shown(first)} and {shown(member.name)} have the same alias {shown(alias)}, so it is "
                     "not known which of them is the former one: take the alias out of one of them"
                 )
-
-
-def _without_null(type_: Type) -> tuple[Type, int | None]:
-    """The type beside null in a union of the two, and null's branch; else the type itself."""
-    kinds = [part.kind for part in type_.parts]
-    if type_.kind != "union" or len(kinds) != 2 or "null" not in kinds:
-        return type_, None
-    null = kinds.index("null")
-    return type_.parts[1 - null], null
 
 
 def _is_feature(type_: Type) -> bool:
@@ -174,7 +165,7 @@ def _roles(settings: RecordSettings) -> Mapping[str, Role]:
 USABLE: Mapping[Role, tuple[Callable[[Type], bool], str]] = {
     "key": (lambda type_: type_.kind == "string", "a string"),
     "event_id": (
-        lambda type_: type_.kind in ("string", "int", "long") or _is_uuid(type_),
+        lambda type_: type_.kind in ("string", "int", "long") or is_uuid(type_),
         "a string, an int, a long or a uuid",
     ),
     "event_time": (
@@ -188,13 +179,9 @@ USABLE: Mapping[Role, tuple[Callable[[Type], bool], str]] = {
 }
 
 
-def _is_uuid(type_: Type) -> bool:
-    return type_.kind == "fixed" and type_.size == 16 and type_.logical == "uuid"
-
-
 def _reserved(member: Field, role: Role) -> Leaf:
     """The leaf of a reserved field."""
-    inner, null = _without_null(member.type)
+    inner, null = without_null(member.type)
     usable, wanted = USABLE[role]
     if not usable(inner):
         found = f"{inner.kind} ({inner.logical})" if inner.logical else inner.kind

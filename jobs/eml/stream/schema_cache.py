@@ -6,28 +6,62 @@ announced needs no look-up when its first record comes. Safe for several threads
 
 import threading
 from collections import OrderedDict, deque
+from typing import Generic, TypeVar
 
 from eml.stream.errors import BadSchemaError
+from eml.stream.keys import ReadKey
 from eml.stream.schema import ReadingSchema
 
-Found = ReadingSchema | BadSchemaError
 WITNESSES = 3  # ids by which a registry shows that it has its schemas: one may have been deleted since
+_S = TypeVar("_S")
 
 
 class SchemaCache:
-    """Schemas by id, the least recently used first; `known_id` is one that the registry has for sure."""
+    """What is known of schemas; `known_id` is one that the registry has for sure.
+
+    Readings and keys apart: registries give one id to one text, and anybody can write any id into a key.
+    """
 
     def __init__(self, size: int, known_id: int = 0) -> None:
-        self._size = size
-        self._found: OrderedDict[int, Found] = OrderedDict()
+        self.ids = KnownIds(known_id)
+        self.readings: Known[ReadingSchema] = Known(size, self.ids)
+        self.keys: Known[ReadKey] = Known(size, self.ids)
+
+
+class KnownIds:
+    """Ids that the registry has, or had."""
+
+    def __init__(self, known_id: int) -> None:
         self._witnesses: deque[int] = deque([known_id] if known_id else [], WITNESSES)
         self._lock = threading.Lock()
-        self.highest_id = known_id  # that the registry has; 0 while none is known
+        self.highest = known_id  # 0 while none is known
+
+    def add(self, schema_id: int) -> None:
+        """The registry has this one."""
+        with self._lock:
+            if schema_id not in self._witnesses:
+                self._witnesses.append(schema_id)
+            self.highest = max(self.highest, schema_id)
+
+    def witnesses(self) -> list[int]:
+        """Ids that the registry had, the last found first."""
+        with self._lock:
+            return list(reversed(self._witnesses))
+
+
+class Known(Generic[_S]):
+    """Schemas by id, the least recently used first."""
+
+    def __init__(self, size: int, ids: KnownIds) -> None:
+        self._size = size
+        self._ids = ids
+        self._found: OrderedDict[int, _S | BadSchemaError] = OrderedDict()
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def get(self, schema_id: int) -> Found | None:
+    def get(self, schema_id: int) -> _S | BadSchemaError | None:
         """The schema, if it is known, or what is wrong with it."""
         with self._lock:
             found = self._found.get(schema_id)
@@ -35,18 +69,11 @@ class SchemaCache:
                 self._found.move_to_end(schema_id)
             return found
 
-    def put(self, schema_id: int, found: Found) -> None:
+    def put(self, schema_id: int, found: _S | BadSchemaError) -> None:
         """From now on the schema is known."""
+        self._ids.add(schema_id)
         with self._lock:
             self._found[schema_id] = found
             self._found.move_to_end(schema_id)
             if len(self._found) > self._size:
                 self._found.popitem(last=False)
-            if schema_id not in self._witnesses:
-                self._witnesses.append(schema_id)
-            self.highest_id = max(self.highest_id, schema_id)
-
-    def witnesses(self) -> list[int]:
-        """Ids that the registry had, the last found first."""
-        with self._lock:
-            return list(reversed(self._witnesses))

@@ -159,7 +159,7 @@ def test_the_cache_keeps_what_was_used_last(server, connect):
     assert len(server.asked) == 6
     client.reading_schema(2)  # had to give way to 3
     assert len(server.asked) == 8
-    assert len(client._known) == 2
+    assert len(client._known.readings) == 2
 
 
 def test_a_bad_schema_is_remembered_and_refused_again(server, connect):
@@ -477,6 +477,66 @@ def test_clients_of_a_task_share_what_they_found(server, connect):
     found = connect(cache=cache).reading_schema(7)
     server.trouble = lambda _: (503, b"")
     assert connect(cache=cache).reading_schema(7) is found
+
+
+# -- schemas of keys ---------------------------------------------------------------------------------------------------
+
+
+def test_the_schema_of_a_key_is_looked_up_once_whatever_its_subject(server, connect):
+    server.add(8, '"string"')
+    client = connect()
+    read = client.key_schema(8)
+    assert read(b"\0\0\0\0\x08\x08pump") == "pump"
+    server.trouble = lambda _: (503, b"")
+    assert client.key_schema(8) is read
+    assert server.asked == ["/schemas/ids/8"]
+
+
+def test_an_id_may_be_that_of_a_key_and_of_a_reading(server, connect):
+    server.add(8, record(field("number", "int")), ("readings-value", 4))
+    client = connect()
+    assert client.key_schema(8)(b"\0\0\0\0\x08\x0e") == "7"
+    assert client.reading_schema(8).space.names == ("number",)
+    assert client.key_schema(8)(b"\0\0\0\0\x08\x0e") == "7"
+
+
+@pytest.mark.parametrize(
+    "answer", [{"schema": '"bytes"'}, {"schema": "{"}, {"schema": "syntax", "schemaType": "PROTOBUF"}]
+)
+def test_a_schema_that_no_key_can_have_is_refused_and_remembered(server, connect, answer):
+    server.trouble = lambda handler: (200, answer) if handler.path == "/schemas/ids/8" else None
+    client = connect()
+    for _ in range(2):
+        error = refused(client.key_schema, 8)
+        assert error.reason == "bad-key"
+        assert "schema 8" in str(error)
+    assert server.asked == ["/schemas/ids/8"]
+
+
+def test_keys_share_patience_backoff_and_unknown_ids_with_readings(server, connect, clock):
+    client = connect(unknown_id_patience_ms=10_000)
+    error = unavailable(client.key_schema, 8)
+    assert isinstance(error, SchemaNotYetKnownError)
+    clock.now += error.retry_after_ms / 1000
+    server.trouble = lambda _: (503, b"")
+    unavailable(client.key_schema, 9)
+    asked = len(server.asked)
+    unavailable(client.reading_schema, 7)
+    assert len(server.asked) == asked, "the backoff is the registry's, not a kind of schema's"
+    server.trouble = lambda _: None
+    clock.now += 60
+    assert refused(client.key_schema, 8).reason == "unknown-schema"
+    asked = len(server.asked)
+    assert refused(client.reading_schema, 8).reason == "unknown-schema"
+    assert len(server.asked) == asked
+
+
+def test_unknown_ids_of_keys_are_limited_together_and_leave_look_ups_for_readings(connect):
+    client = connect()
+    for schema_id in range(1_000_000, 1_000_005):
+        refused(client.key_schema, schema_id)
+    assert isinstance(unavailable(client.key_schema, 1_000_005), LookupRateError)
+    assert client.reading_schema(7, "pump").id == 7
 
 
 def test_an_allowance_does_not_pile_up():

@@ -37,7 +37,10 @@ WARM_SHARE = 0.4  # of the time until memory should be flat: caches and Java's h
 FLAT = 0.05  # growth over the rest of the time, of what is taken
 SHORT_MIN = 5.0  # shorter runs only print memory
 # A flood fills the waiting list of its key: what waits at the end must be looked up at 20 a second.
-SETTINGS = {"job": {"waiting_records": 400, "waiting_full": "dead-letter"}}
+SETTINGS: dict[str, dict[str, object]] = {
+    "limits": {"waiting_records": 400},
+    "registry": {"lookups_per_key_per_second": 10.0},
+}
 
 
 @dataclass

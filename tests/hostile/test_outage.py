@@ -16,7 +16,7 @@ from tests.unit.stream.registry_server import NOT_FOUND, RegistryServer, Reply
 
 pytestmark = pytest.mark.slow
 
-WAITING = 50  # job.waiting_records
+WAITING = 50  # limits.waiting_records
 OUTAGE_S = 6.0
 BEHIND_S = 2.0
 WAIT_S = 120.0
@@ -51,7 +51,7 @@ def _part(run: Run, start: int, stop: int) -> list[Message]:
 
 @pytest.fixture(scope="module")
 def run(stack: Stack, server: RegistryServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    settings = {"job": {"waiting_records": WAITING, "waiting_full": "dead-letter"}}
+    settings: dict[str, dict[str, object]] = {"limits": {"waiting_records": WAITING}}
     folder = tmp_path_factory.mktemp("outage")
     run = Run(stack, server, folder, 6, (40, 30, 30), FIRST_ID, settings, with_labels=False)
     with run.job:

@@ -244,6 +244,13 @@ def test_a_record_without_a_usable_key_is_a_dead_letter(key):
     assert not row["predictions"]
 
 
+def test_a_tombstone_without_a_usable_key_is_counted():
+    task = Task()
+    (row,) = task.send("", [replace(records([1])[0], value=None)])
+    assert not row["dead_letters"]
+    assert task.runtime.counters["tombstones"].count == 1
+
+
 def test_a_key_with_letters_beyond_ascii_keeps_its_name_and_bytes():
     (row,) = Task().send("Pümpe".encode().decode("latin-1"), records([1]))
     assert row["kafka_key"] == "Pümpe".encode()

@@ -305,10 +305,11 @@ class EvolvingOperator(KeyedProcessFunction):
     def _all_dead(
         self, key: str, name: str, records: Sequence[Raw], error: BadRecordError, *, of_key: bool = False
     ) -> Row:
-        """All of these records as dead letters."""
-        class_name = type(error).__name__
-        letters = [DeadLetter(raw, error.reason, class_name, str(error), None, of_key=of_key) for raw in records]
-        results = Results(dead_letters=letters)
+        """All of these records as dead letters; tombstones are counted, as everywhere."""
+        class_name, counted = type(error).__name__, self._settings.record.tombstones == "count"
+        dead = [raw for raw in records if raw.value is not None or not counted]
+        letters = [DeadLetter(raw, error.reason, class_name, str(error), None, of_key=of_key) for raw in dead]
+        results = Results(dead_letters=letters, tombstones=len(records) - len(dead))
         self._tell(name, results)
         return self._row(key, name, results)
 

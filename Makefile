@@ -30,6 +30,7 @@ JOBS := $(addprefix tests/integration/test_,job.py recovery.py scenarios.py grap
 .PHONY: test-jobs
 test-jobs: .venv/.ready
 	$(BIN)/pytest --durations=10 $(JOBS)
+	$(BIN)/pytest --durations=10 tests/hostile
 
 .PHONY: test-tools
 test-tools: .venv/.ready

@@ -90,7 +90,7 @@ def configuration(settings: Settings, extra: Mapping[str, str]) -> Configuration
         "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
         "execution.checkpointing.num-retained": "3",
         "restart-strategy.type": "exponential-delay",
-        # A cause that stays, like refused credentials, ends the job after these attempts.
+        # A cause that stays ends the job after these attempts.
         "restart-strategy.exponential-delay.attempts-before-reset-backoff": "10",
         "table.exec.uid.generation": "ALWAYS",  # a savepoint finds its operators again; `pipeline` makes them lasting
         "table.local-time-zone": "UTC",

@@ -104,6 +104,7 @@ class EvolvingOperator(KeyedProcessFunction):
             if self._settings.job.on_internal_error == "stop":
                 raise
             log.error("the state of key %r cannot be read: %s", key, isolation.place_of(error))  # noqa: TRY400
+            self._metrics.failed(1)
             lost = self._lost(key, records)
             results = Results(dead_letters=[isolation.dead_letter(raw, error) for raw in lost])
             self._tell("", results)
@@ -219,7 +220,7 @@ class EvolvingOperator(KeyedProcessFunction):
             return
         if not live.waiting:
             self._set_timer(ctx, error.retry_after_ms)
-            self._metrics.count(Results(waiting=records, wait_reason=error.reason))
+            self._tell(key, Results(waiting=records, wait_reason=error.reason))
         yield from self._wait(key, live, records, ctx)
 
     def _name_pause_ms(self, key: str) -> int:

@@ -25,7 +25,7 @@ class KafkaSettings:
     group_id: str = "eml"
     start: Literal["earliest", "latest", "committed"] = "earliest"  # of a first start; committed: else earliest
     delivery: Literal["exactly-once", "at-least-once"] = "exactly-once"
-    transactional_id_prefix: str = "eml"  # one per job and cluster: two jobs with the same one fence each other
+    transactional_id_prefix: str = "eml"  # one per job and cluster: two jobs must not share one
     transaction_timeout_ms: int = 900_000  # a stock broker's maximum
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)  # any client property; may hold secrets
 

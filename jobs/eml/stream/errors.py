@@ -10,7 +10,7 @@
     ├── RegistryRefusedError        do not start the job: the registry does not let us in
     └── IncompatibleSchemaError     change the schema, or the subject's compatibility rule
 
-Anything else stops the task.
+Anything else becomes a dead letter with reason `internal`, or stops the task (job.on_internal_error).
 """
 
 from eml.core.errors import EmlError

@@ -85,9 +85,9 @@ def _alike(found: str, name: str) -> bool:
 
 
 @lru_cache(maxsize=SCHEMAS)
-def tell(schema_id: int, subject: str, ignored: tuple[Ignored, ...], said: tuple[str, ...]) -> None:
+def tell(schema_id: int, ignored: tuple[Ignored, ...], said: tuple[str, ...]) -> None:
     """Log it, once per schema."""
-    what = f"schema {schema_id} ({subject or 'no subject'})"
+    what = f"schema {schema_id}"
     if ignored:
         more = f" and {len(ignored) - MOST_TOLD} more" if len(ignored) > MOST_TOLD else ""
         listed = "; ".join(f"{field.name}: {field.reason}" for field in ignored[:MOST_TOLD])

@@ -62,7 +62,7 @@ def compile_schema(text: str, schema_id: int, subject: str, version: int, settin
     fields, root = _Fields(settings), parse(text, settings)
     fields.add(root, ("",))
     ignored, doubts = tuple(fields.ignored), tuple(hints.warnings(root.fields, _roles(settings)))
-    hints.tell(schema_id, subject, ignored, doubts)
+    hints.tell(schema_id, ignored, doubts)
     return ReadingSchema(
         schema_id,
         subject,

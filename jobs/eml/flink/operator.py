@@ -7,25 +7,24 @@ records that cannot be read wait in state or become dead letters, and so does on
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
-from pyflink.common import Row, Types
+from pyflink.common import Row
 from pyflink.datastream import KeyedProcessFunction, RuntimeContext
 
 from eml.core import SnapshotVersionError
 from eml.flink.metrics import Metrics
-from eml.flink.model_store import BYTES, Live, ModelStore
+from eml.flink.model_store import Live, ModelStore
 from eml.flink.notices import Notices
+from eml.flink.rows import Rows
 from eml.settings import Settings, for_workers
-from eml.stream import dead_letters, isolation, keeping, waiting
+from eml.stream import isolation, keeping, waiting
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.fleet import KeyModel, wait_ms
 from eml.stream.keys import ReadKey, names_of
 from eml.stream.newest import NewestVersions
-from eml.stream.outputs import Encoder
-from eml.stream.records import DeadLetter, Position, Raw
+from eml.stream.records import DeadLetter, Raw
 from eml.stream.registry import SchemaRegistry
 from eml.stream.runs import LookUp, Results
 from eml.stream.schema_cache import SchemaCache
@@ -33,21 +32,6 @@ from eml.stream.subjects import Subjects
 
 log = logging.getLogger(__name__)
 
-HEADERS = Types.MAP(Types.STRING(), BYTES)
-# A micro-batch has a column for each of partition, offset, timestamp, value, headers and whether it is a label: a row
-# for each record would take five times as long to read.
-COLUMNS = (Types.INT(), Types.LONG(), Types.LONG(), BYTES, HEADERS, Types.BOOLEAN())
-INPUT = Types.ROW([Types.STRING(), Types.ROW([Types.OBJECT_ARRAY(column) for column in COLUMNS])])  # key, micro-batch
-OUTPUT = Types.ROW_NAMED(
-    ["kafka_key", "predictions", "evolutions", "dead_letters"],
-    [
-        BYTES,
-        Types.OBJECT_ARRAY(BYTES),
-        Types.OBJECT_ARRAY(BYTES),
-        Types.OBJECT_ARRAY(Types.ROW_NAMED(["content", "headers"], [BYTES, HEADERS])),
-    ],
-)
-NO_HEADERS: Mapping[str, bytes | None] = {}
 LONGEST_BLOCK_S = 1.0  # between two questions to the registry while the task is blocked
 STOPS = SnapshotVersionError  # no record is at fault: the task must stop and say so
 
@@ -62,7 +46,7 @@ class EvolvingOperator(KeyedProcessFunction):
     def open(self, runtime_context: RuntimeContext) -> None:
         """Called by Flink before the first record, also after a restart."""
         settings, record, subjects = self._settings.registry, self._settings.record, Subjects.of(self._settings)
-        self._encoder = Encoder(*self._schema_ids, self._settings.limits.event_bytes)
+        self._rows = Rows(self._settings, *self._schema_ids)
         cache = SchemaCache(settings.cached_schemas, max(self._schema_ids))
         self._registry = SchemaRegistry(settings, record, subjects=subjects, cache=cache)
         asker = SchemaRegistry(settings, record, subjects=subjects, cache=cache)  # for its own thread
@@ -82,7 +66,7 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def process_element(self, value: Row, ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
         """A micro-batch of one key, column by column."""
-        yield from self._guarded(ctx, self._raws(value))
+        yield from self._guarded(ctx, self._rows.records(value))
 
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterator[Row]:  # noqa: ARG002
         """Time to ask the registry again for the key's waiting records."""
@@ -109,7 +93,7 @@ class EvolvingOperator(KeyedProcessFunction):
             results = Results(dead_letters=[isolation.dead_letter(raw, error) for raw in lost])
             self._tell("", results)
             if lost:
-                yield self._row(key, "", results)
+                yield self._rows.row(key, "", results)
             return
         if no_name is not None:
             yield from self._wait_for_name(key, live, records, no_name, ctx)
@@ -163,7 +147,7 @@ class EvolvingOperator(KeyedProcessFunction):
     def _step(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
         try:
             results = self._run(live.model, records)
-            row = self._row(key, live.model.key, results)
+            row = self._rows.row(key, live.model.key, results)
             failed = False
         except STOPS:
             raise
@@ -171,7 +155,7 @@ class EvolvingOperator(KeyedProcessFunction):
             if self._settings.job.on_internal_error == "stop":
                 raise
             results = self._isolated(key, live, records)
-            row = self._row(key, live.model.key, results)
+            row = self._rows.row(key, live.model.key, results)
             failed = True
         if self._store.store(key, live, everything=failed):
             self._metrics.updated()
@@ -190,7 +174,7 @@ class EvolvingOperator(KeyedProcessFunction):
 
         def step(model: KeyModel, piece: Sequence[Raw]) -> Results:
             results = self._run(model, piece)
-            self._row(key, model.key, results)  # it must also be possible to write them
+            self._rows.row(key, model.key, results)  # it must also be possible to write them
             return results
 
         def load(parts: keeping.Parts) -> KeyModel:
@@ -284,24 +268,7 @@ class EvolvingOperator(KeyedProcessFunction):
         service = ctx.timer_service()
         service.register_processing_time_timer(service.current_processing_time() + pause_ms)
 
-    # -- input and output ------------------------------------------------------------------------------------------
-
-    def _raws(self, columns: Iterable[Sequence[Any]]) -> list[Raw]:
-        readings, labels = self._settings.kafka.readings_topic, self._settings.kafka.labels_topic
-        return [
-            Raw(value, Position(labels if is_label else readings, partition, offset, timestamp), headers or NO_HEADERS)
-            for partition, offset, timestamp, value, headers, is_label in zip(*columns, strict=True)
-        ]
-
-    def _row(self, key: str, name: str, results: Results) -> Row:
-        encoder, kafka_key = self._encoder, key.encode("latin-1") or None
-        letters = [dead_letters.encode(kafka_key, letter, self._settings.limits) for letter in results.dead_letters]
-        return Row(
-            kafka_key=letters[0].key if letters else kafka_key,  # shortened, where it is too long for any prediction
-            predictions=[encoder.prediction(name, scored) for scored in results.predictions],
-            evolutions=[encoder.evolution(name, evolved) for evolved in results.evolutions],
-            dead_letters=[Row(letter.value, letter.headers) for letter in letters],
-        )
+    # -- output -----------------------------------------------------------------------------------------------------
 
     def _all_dead(
         self, key: str, name: str, records: Sequence[Raw], error: BadRecordError, *, of_key: bool = False
@@ -312,7 +279,7 @@ class EvolvingOperator(KeyedProcessFunction):
         letters = [DeadLetter(raw, error.reason, class_name, str(error), None, of_key=of_key) for raw in dead]
         results = Results(dead_letters=letters, tombstones=len(records) - len(dead))
         self._tell(name, results)
-        return self._row(key, name, results)
+        return self._rows.row(key, name, results)
 
     def _tell(self, name: str, results: Results) -> None:
         self._metrics.count(results)

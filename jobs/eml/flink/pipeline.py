@@ -14,7 +14,8 @@ from pyflink.java_gateway import get_gateway
 from pyflink.table import DataTypes, Schema, StreamTableEnvironment
 
 from eml.flink.client import properties
-from eml.flink.operator import INPUT, OUTPUT, EvolvingOperator
+from eml.flink.operator import EvolvingOperator
+from eml.flink.rows import INPUT, OUTPUT
 from eml.settings import KafkaSettings, Settings
 
 RESULTS = (

@@ -61,12 +61,16 @@ def prepare(
 
 
 def _folders(env: StreamExecutionEnvironment, settings: Settings, admin: Any) -> StateFolders | None:  # noqa: ANN401
-    """Give the job folders of its own; None: as the cluster or the user's options have it."""
-    checkpoint_dir = local_run.checkpoint_dir(settings.job) if local_run.is_local() else settings.job.checkpoint_dir
+    """Give the job folders of its own below those that are set; None: as the cluster has it."""
+    job = settings.job
+    checkpoint_dir, savepoint_dir = job.checkpoint_dir, job.savepoint_dir
+    if local_run.is_local():  # there only `-D` sets these options, and it wins
+        checkpoint_dir = environment.option(env, CHECKPOINTS) or local_run.checkpoint_dir(job)
+        savepoint_dir = environment.option(env, SAVEPOINTS) or savepoint_dir
     if not checkpoint_dir:
         return None
     identity = JobIdentity.of(settings, topics.topic_id(admin, settings.kafka.readings_topic))
-    folders = StateFolders.of(identity, checkpoint_dir, settings.job.savepoint_dir)
+    folders = StateFolders.of(identity, checkpoint_dir, savepoint_dir)
     environment.set_options(env, {CHECKPOINTS: folders.checkpoints, SAVEPOINTS: folders.savepoints})
     return folders
 

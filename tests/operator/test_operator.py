@@ -222,6 +222,19 @@ def test_while_records_wait_nothing_is_rewritten_with_every_question():
     assert task.runtime.timers, "and it goes on asking"
 
 
+@pytest.mark.parametrize("limits", [LimitsSettings(batch_records=7), LimitsSettings(batch_bytes=500)])
+def test_a_long_micro_batch_is_served_in_bounded_pieces(limits):
+    raws = records(STREAM)
+    rows = Task(replace(SETTINGS, limits=limits)).send("pump", raws)
+    assert max(len(row["predictions"]) for row in rows) <= 7
+    assert predictions(rows) == predictions(Task().send("pump", raws))
+    task = Task(replace(SETTINGS, limits=limits))
+    task.registry.down = {20}
+    rows = task.send("pump", raws)
+    task.registry.down = set()
+    assert predictions(rows + task.pass_time(600)) == predictions(Task().send("pump", raws))
+
+
 def test_a_header_without_a_value_waits_through_an_outage():
     raws = [replace(raw, headers={"trace": None, "h": b"1"}) for raw in records([1] * 3)]
     task = Task()

@@ -24,6 +24,7 @@ from eml.settings import Settings
 from eml.stream import keeping, waiting
 from eml.stream.donors import Donors
 from eml.stream.fleet import KeyModel
+from eml.stream.limits import record_size
 from eml.stream.records import Raw
 
 BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
@@ -139,7 +140,7 @@ class ModelStore:
             written_at, parts = None, keeping.Parts()
         sizes = {"model": len(parts.model or b""), "others": len(parts.others or b"")}
         sizes["labels"] = sum(map(len, parts.labels))
-        waits = [waiting.size(raw) for raw in self.waiting()]
+        waits = [record_size(raw) for raw in self.waiting()]
         return Live(self.load(name, parts), written_at, sizes, len(waits), sum(waits))
 
     def _parts(self) -> tuple[float | None, keeping.Parts]:
@@ -181,7 +182,7 @@ class ModelStore:
         if records:
             self._waiting.add(waiting.dump(records))
             live.waiting += len(records)
-            live.waiting_bytes += sum(map(waiting.size, records))
+            live.waiting_bytes += sum(map(record_size, records))
 
     def take_waiting(self, live: Live) -> list[Raw]:
         """The waiting records, which wait no more."""

@@ -19,10 +19,11 @@ from eml.flink.model_store import Live, ModelStore
 from eml.flink.notices import Notices
 from eml.flink.rows import Rows
 from eml.settings import Settings, for_workers
-from eml.stream import isolation, keeping, waiting
+from eml.stream import isolation, keeping
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.fleet import KeyModel, wait_ms
 from eml.stream.keys import ReadKey, names_of
+from eml.stream.limits import in_pieces, record_size
 from eml.stream.newest import NewestVersions
 from eml.stream.records import DeadLetter, Raw
 from eml.stream.registry import SchemaRegistry
@@ -120,11 +121,12 @@ class EvolvingOperator(KeyedProcessFunction):
     # -- records ---------------------------------------------------------------------------------------------------
 
     def _take(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
-        """New records: behind those that wait, or at once."""
-        if live.waiting:
-            yield from self._wait(key, live, records, ctx)
-        else:
-            yield from self._step(key, live, records, ctx)
+        """Serve records in bounded pieces: behind those that wait, or at once."""
+        for piece in in_pieces(records, self._settings.limits):
+            if live.waiting:
+                yield from self._wait(key, live, piece, ctx)
+            else:
+                yield from self._step(key, live, piece, ctx)
 
     def _retry(self, key: str, live: Live, ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
         """The waiting records, as soon as the first can be read; until then nothing is rewritten."""
@@ -134,7 +136,7 @@ class EvolvingOperator(KeyedProcessFunction):
         if pause_ms:
             self._set_timer(ctx, pause_ms)
         else:
-            yield from self._step(key, live, self._store.take_waiting(live), ctx)
+            yield from self._take(key, live, self._store.take_waiting(live), ctx)
 
     def _pause_ms(self, name: str) -> int:
         """How long the first waiting record must go on waiting; 0: its schema is there, or it is a bad record."""
@@ -240,7 +242,7 @@ class EvolvingOperator(KeyedProcessFunction):
         """How many of the records may wait behind those that do."""
         count, size = live.waiting, live.waiting_bytes
         for number, raw in enumerate(records):
-            count, size = count + 1, size + waiting.size(raw)
+            count, size = count + 1, size + record_size(raw)
             if count > self._settings.limits.waiting_records or size > self._settings.limits.waiting_bytes:
                 return number
         return len(records)

@@ -129,6 +129,8 @@ class LimitsSettings:
     classes: int = 256  # per key: every prediction has a score for each (70 kB at most with the longest names)
     dead_letter_bytes: int = 524_288  # key, value and headers: what is longer is shortened, with its length and SHA-256
     event_bytes: int = 524_288  # an event that lists more feature names than fit is shortened
+    batch_records: int = 5_000  # a longer micro-batch of a key is served in pieces: each becomes one row for the JVM
+    batch_bytes: int = 16_777_216  # the same in bytes
     waiting_records: int = 10_000  # per key, for a schema that cannot be had now
     waiting_bytes: int = 16_777_216  # the same in bytes: they are read and written together
     cached_bytes: int = 536_870_912  # models in memory, per task, beside job.cached_learners

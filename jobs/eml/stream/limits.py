@@ -4,7 +4,7 @@ Called by `fleet` before a record is decoded and after. The bounds themselves, w
 `settings.LimitsSettings`. Knows no Kafka and no model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from eml.settings import LimitsSettings
 from eml.stream.errors import BadRecordError
@@ -38,6 +38,24 @@ def too_many_classes(limits: LimitsSettings) -> BadRecordError:
         f"the label would be a new class, and the key has {limits.classes} already (limits.classes): is the label field"
         " a class, or does it hold an id or a measurement?",
     )
+
+
+def record_size(raw: Raw) -> int:
+    """Bytes of a record, without its key."""
+    return len(raw.value or b"") + headers_size(raw.headers)
+
+
+def in_pieces(records: list[Raw], limits: LimitsSettings) -> Iterator[list[Raw]]:
+    """A micro-batch in pieces of at most `batch_records` and, but for single records, `batch_bytes`."""
+    start, size = 0, 0
+    for number, raw in enumerate(records):
+        more = record_size(raw)
+        if number > start and (number - start >= limits.batch_records or size + more > limits.batch_bytes):
+            yield records[start:number]
+            start, size = number, 0
+        size += more
+    if start < len(records):
+        yield records[start:]
 
 
 def headers_size(headers: Mapping[str, bytes | None]) -> int:

@@ -1,11 +1,10 @@
 """Records of a key that wait for a schema, as bytes: kept in state while the registry cannot be asked.
 
-Written and read by the operator; knows only `records` and how they are measured.
+Written and read by the operator; knows only `records`.
 """
 
 from collections.abc import Sequence
 
-from eml.stream.limits import headers_size
 from eml.stream.packing import bytes_of, pack, text_of, unpack
 from eml.stream.records import Position, Raw
 
@@ -27,11 +26,6 @@ def dump(records: Sequence[Raw]) -> bytes:
         for raw in records
     ]
     return pack(MAGIC, VERSION, described, b"".join(raw.value or b"" for raw in records))
-
-
-def size(raw: Raw) -> int:
-    """Bytes of a record, as limits.waiting_bytes counts them."""
-    return len(raw.value or b"") + headers_size(raw.headers)
 
 
 def load(data: bytes) -> list[Raw]:

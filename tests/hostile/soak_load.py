@@ -17,7 +17,7 @@ from tests.hostile.traffic import PRODUCER
 HOSTILE_EVERY = 20  # records
 LARGE, LARGE_EVERY_S = 50_000, 2.0  # bytes of a hostile record that is sent seldom: otherwise only bytes are measured
 PER_KEY = 200  # different readings of a key and version
-PER_VERSION = 2_000  # records of a key until its next version
+PER_VERSION = 600  # records of a key until its next version: all models of a key are there after a few minutes
 TICK_S = 0.05
 FLOOD, FIRST_UNKNOWN = "flood-of-unknown-ids", 1_000_000
 

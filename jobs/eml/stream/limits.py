@@ -42,7 +42,7 @@ def too_many_classes(limits: LimitsSettings) -> BadRecordError:
 
 def record_size(raw: Raw) -> int:
     """Bytes of a record, without its key."""
-    return len(raw.value or b"") + headers_size(raw.headers)
+    return len(raw.value or b"") + (headers_size(raw.headers) if raw.headers else 0)
 
 
 def in_pieces(records: list[Raw], limits: LimitsSettings) -> Iterator[list[Raw]]:

@@ -1,6 +1,7 @@
 """Peers in the stream protocol: each in its own process, with no label before its prediction, across a switch."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,6 +39,16 @@ def test_a_peer_tells_classes_apart_before_and_after_a_switch(name, switches):
     assert min(figures.before, figures.after) > 60.0  # chance is 33
     silent = sum(int((part == NO_ANSWER).sum()) for part in given)
     assert silent <= (switches + 1 if name == RESTARTS else 1)  # only a record that comes before any label
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_takes_missing_values(name):
+    dealt = course(each=200 if name == LATE else 60)
+    random = np.random.default_rng(5)
+    stages = [replace(stage, X=np.where(random.random(stage.X.shape) < 0.1, np.nan, stage.X)) for stage in dealt.stages]
+    holed = Course(tuple(stages))
+    figures = measure(holed, play(holed, factory(name)(stages[0].space, 0, 64)), 0.0)
+    assert min(figures.before, figures.after) > 50.0  # chance is 33
 
 
 @pytest.mark.parametrize("name", PEERS)

@@ -5,7 +5,14 @@ Read by `command` for its help, so it imports nothing; `datasets` and `methods` 
 
 DATASETS = ("Mnist0vs5", "Mnist0vs3vs5", "Splice", "USPS0vs5", "USPS0vs3vs5", "Satimage", "DSADS", "Gas")
 
-ABLATIONS = ("eml-woT", "eml-woI", "eml-woW", "eml-woLR")
+ABLATIONS = {  # what one types, and the switch of LearnerConfig that is off then
+    "eml-woT": "transform",
+    "eml-woI": "inherit",
+    "eml-woW": "wasserstein",
+    "eml-woLR": "low_rank",
+    "eml-woLinear": "linear",
+    "eml-woFresh": "fresh",
+}
 CONTROLS = ("memory", "memory-raw", "memory-batch", "restart")
 RIVALS = ("opid", "opide", "pegasos", "opml", "firf", "opmv", "tca", "bdml", "cdml")  # the paper's
 METHODS = ("eml", *ABLATIONS, *CONTROLS, *RIVALS)
@@ -16,7 +23,7 @@ QUICK_PEERS = (*_RIVERS, "openmoa-ftrl", "openmoa-fesl", "haphazard-olvf")
 SLOW_PEERS = ("openmoa-ovfm", "metric-learn-nca")  # more than three times as long as river-knn on Gas
 PEERS = (*QUICK_PEERS, *SLOW_PEERS)  # run in the peers' environment
 _OURS = ("eml", "eml-announced", "restart", "drop-only")
-STREAM_METHODS = (*_OURS, *PEERS)
+STREAM_METHODS = (*_OURS, *ABLATIONS, *PEERS)
 DEFAULT_STREAM_METHODS = (*_OURS, *QUICK_PEERS)
 STREAM_MEMORY = 1024  # the job's default: in a stream the learner is driven as the job drives it
 STREAM_RUNS = 5

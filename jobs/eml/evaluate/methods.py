@@ -4,14 +4,17 @@ Built and called by `trial`. A method never receives a label of a batch before i
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
+from eml.core import EvolvingMetricLearner, FeatureSpace
+from eml.evaluate.ablations import config_without
+from eml.evaluate.catalogue import ABLATIONS
 from eml.evaluate.controls import Label, NearestNeighbour
 from eml.evaluate.datasets import Floats
+from eml.evaluate.imputing import MeanFilled
 from eml.evaluate.rivals.bdml import Bdml
 from eml.evaluate.rivals.cdml import Cdml
 from eml.evaluate.rivals.firf import Firf
@@ -46,7 +49,7 @@ class Eml:
     """The project's learner; `without`: the part of it, a switch of its settings, that is turned off."""
 
     def __init__(self, space: FeatureSpace, seed: int, memory: int, *, without: str | None = None) -> None:
-        self._learner = EvolvingMetricLearner(space, config=_config(memory, without), seed=seed)
+        self._learner = EvolvingMetricLearner(space, config=config_without(without, memory), seed=seed)
 
     def announce(self, space: FeatureSpace) -> None:
         """Learn that the stream will evolve to `space`."""
@@ -88,9 +91,7 @@ class Restart:
         return self._current.predict(rows)
 
 
-_WITHOUT: Mapping[str, str | None] = MappingProxyType(
-    {"eml": None, "eml-woT": "transform", "eml-woI": "inherit", "eml-woW": "wasserstein", "eml-woLR": "low_rank"}
-)
+_WITHOUT: Mapping[str, str | None] = MappingProxyType({"eml": None, **ABLATIONS})
 
 REGISTRY: Mapping[str, Factory] = MappingProxyType(
     {
@@ -112,13 +113,14 @@ REGISTRY: Mapping[str, Factory] = MappingProxyType(
 )
 
 
+def build(name: str, space: FeatureSpace, seed: int, memory: int) -> Method:
+    """Return the method `name`; one that cannot take missing values gets the mean of what it has seen of a feature."""
+    method = REGISTRY[name](space, seed, memory)
+    return method if name in _WITHOUT or name == "restart" else MeanFilled(method, space)
+
+
 def settings(name: str, memory: int) -> dict[str, Any]:
     """Return what a method is configured with, for the record."""
     if name in _WITHOUT or name == "restart":
-        return asdict(_config(memory, _WITHOUT.get(name)))
+        return asdict(config_without(_WITHOUT.get(name), memory))
     return {"memory_size": memory}
-
-
-def _config(memory: int, without: str | None) -> LearnerConfig:
-    switches: dict[str, Any] = {} if without is None else {without: False}
-    return replace(LearnerConfig(), memory_size=memory, **switches)

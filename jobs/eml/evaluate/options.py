@@ -20,7 +20,12 @@ def add_data(parser: argparse.ArgumentParser, total_help: str) -> "argparse._Arg
         metavar="NAME",
         help=f"repeatable; from the folder in EML_DATA: {', '.join(DATASETS)}, or all",
     )
-    which.add_argument("--data", metavar="FILE.npz", help="your own: arrays X (samples in rows) and y (labels)")
+    which.add_argument(
+        "--data",
+        metavar="FILE.npz",
+        help="your own: arrays X (samples in rows) and y (labels); NaN and infinite values are missing, and rivals and "
+        "memory controls, which cannot take that, are shown the feature's mean so far",
+    )
     data.add_argument("--split", type=split, metavar="DV,DS,DN", help="columns of X that vanish, survive, are new")
     data.add_argument("--classes", type=names, metavar="A,B,..", help="labels of y to use (default: all)")
     data.add_argument("--total", type=positive, metavar="N", help=total_help)

@@ -1,7 +1,8 @@
 """A user's own data: an `.npz` with arrays X and y, cut as the command line says.
 
 Called by `trial` (the source of `--data`); gives the same `Dataset` as a named one. It knows nothing of batches'
-contents: whether the classes hold enough samples is for `protocols` to say.
+contents: whether the classes hold enough samples is for `protocols` to say. NaN is a missing value; an infinite one is
+missing, too, as it is for the learner. Which methods take missing values: see `imputing`.
 """
 
 import zipfile
@@ -80,9 +81,9 @@ def _samples(path: str, values: NDArray[Any]) -> Floats:
             f"--data {path}: X must be numbers, samples in rows; it is {values.dtype} of shape {values.shape}"
         )
     samples = values.astype(np.float64)
-    odd = int(np.count_nonzero(~np.isfinite(samples)))
-    if odd:
-        raise EvaluationError(f"--data {path}: {odd} values of X are NaN or infinite; fill them or drop their rows")
+    samples[np.isinf(samples)] = np.nan
+    if np.isnan(samples).all():
+        raise EvaluationError(f"--data {path}: X holds no value, all are missing (NaN or infinite)")
     return samples
 
 

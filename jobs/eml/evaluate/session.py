@@ -20,7 +20,8 @@ from eml.evaluate.own import OwnFile
 from eml.evaluate.results import BETTER_MEMORY, MEMORIES, Cell, Score, as_json, cell
 from eml.evaluate.trial import Outcome, Source, Trial, dataset_of, perform, script_of
 
-_PROTOCOL = ("eml.evaluate.trial", "eml.evaluate.protocols", "eml.evaluate.deal")  # code all figures depend on
+# Code that all figures depend on.
+_PROTOCOL = ("eml.evaluate.trial", "eml.evaluate.protocols", "eml.evaluate.deal", "eml.evaluate.imputing")
 
 
 def run(arguments: argparse.Namespace) -> int:

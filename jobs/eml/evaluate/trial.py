@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from eml.evaluate.datasets import Dataset
-from eml.evaluate.methods import REGISTRY, Method
+from eml.evaluate.methods import Method, build
 from eml.evaluate.protocols import Announce, Evolve, Learn, Predict, Script, multi_shot, one_shot
 
 
@@ -88,7 +88,7 @@ def perform(trial: Trial) -> Outcome:
     """Run one trial."""
     script = script_of(trial)
     start = time.process_time()
-    scores = play(script, REGISTRY[trial.method](script.start, trial.seed, trial.memory))
+    scores = play(script, build(trial.method, script.start, trial.seed, trial.memory))
     seconds = time.process_time() - start
     counted = [accuracy for step, accuracy in scores if step.counts]
     return Outcome(sum(counted) / len(counted), {step.stage: accuracy for step, accuracy in scores}, seconds)

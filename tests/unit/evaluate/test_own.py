@@ -38,7 +38,7 @@ def test_whole_numbers_stored_as_floats_are_labels(tmp_path):
         ({"X": np.zeros(4), "y": np.zeros(4)}, "samples in rows"),
         ({"X": np.array([["a"] * 8]), "y": np.zeros(1)}, "must be numbers"),
         ({"X": np.zeros((4, 8)), "y": np.zeros(3)}, "one label per row of X: 4"),
-        ({"X": np.full((4, 8), np.nan), "y": np.zeros(4)}, "32 values of X are NaN"),
+        ({"X": np.full((4, 8), np.nan), "y": np.zeros(4)}, "X holds no value"),
         ({"X": np.zeros((4, 8)), "y": np.full(4, 0.5)}, "whole numbers or strings"),
         ({"X": np.zeros((4, 9)), "y": np.zeros(4)}, "adds up to 8, but X has 9 columns; .* 2,5,2"),
         ({"X": np.zeros((4, 8)), "y": np.array([None] * 4)}, r"not an \.npz of plain arrays"),
@@ -49,6 +49,15 @@ def test_a_file_that_does_not_fit_is_refused_with_the_reason(tmp_path, arrays, c
     np.savez(path, **arrays)
     with pytest.raises(EvaluationError, match=complaint):
         own(path).load()
+
+
+def test_missing_and_infinite_values_are_missing(tmp_path):
+    samples = np.zeros((4, 8))
+    samples[0, :3] = np.nan, np.inf, -np.inf
+    np.savez(tmp_path / "f.npz", X=samples, y=np.array([0, 1, 0, 1]))
+    loaded = own(tmp_path / "f.npz").load().X
+    assert np.argwhere(np.isnan(loaded)).tolist() == [[0, 0], [0, 1], [0, 2]]
+    assert np.isfinite(loaded).sum() == 29
 
 
 def test_a_file_that_is_no_npz_is_refused(tmp_path):

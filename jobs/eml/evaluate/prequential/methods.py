@@ -5,12 +5,14 @@ for the clock: these streams have none. Every record is predicted by the model a
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 
-from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
+from eml.core import EvolvingMetricLearner, FeatureSpace
+from eml.evaluate.ablations import config_without
+from eml.evaluate.catalogue import ABLATIONS
 from eml.evaluate.datasets import Floats
 from eml.evaluate.prequential.play import StreamMethod
 
@@ -26,10 +28,10 @@ def window_size(age: int) -> int:
 
 
 class Eml:
-    """The project's learner; nobody tells it of a switch before it comes."""
+    """The project's learner; nobody tells it of a switch before it comes. `without`: the part that is turned off."""
 
-    def __init__(self, space: FeatureSpace, seed: int, memory: int) -> None:
-        self._config, self._seed = replace(LearnerConfig(), memory_size=memory), seed
+    def __init__(self, space: FeatureSpace, seed: int, memory: int, *, without: str | None = None) -> None:
+        self._config, self._seed = config_without(without, memory), seed
         self._learner = self._fresh(space)
         self._rows: list[Floats] = []
         self._labels: list[int] = []
@@ -108,5 +110,11 @@ class DropOnly(Eml):
 
 
 REGISTRY: Mapping[str, Factory] = MappingProxyType(
-    {"eml": Eml, "eml-announced": Announced, "restart": Restart, "drop-only": DropOnly}
+    {
+        "eml": Eml,
+        "eml-announced": Announced,
+        "restart": Restart,
+        "drop-only": DropOnly,
+        **{name: partial(Eml, without=part) for name, part in ABLATIONS.items()},
+    }
 )

@@ -12,10 +12,11 @@ from importlib import metadata
 from typing import Any
 
 from eml import __version__
+from eml.evaluate.catalogue import ABLATIONS
 from eml.evaluate.prequential.measures import Figures
 
 COLD = "restart"  # regret is counted against it
-OURS = ("eml", "eml-announced")  # all others are rivals
+OURS = ("eml", "eml-announced", *ABLATIONS)  # all others are rivals
 
 
 @dataclass(frozen=True, slots=True)

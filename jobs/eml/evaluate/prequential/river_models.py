@@ -1,8 +1,9 @@
-"""River's classifiers in the stream: plain dictionaries, features absent where they are; one restarts at a switch.
+"""River's classifiers in the stream: plain dictionaries, absent features and missing values absent from them.
 
 Made by `peer`, in the peers' environment: the only module of the harness that imports River.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,7 +38,10 @@ class RiverMethod:
         self._names = space.names
 
     def _records(self, rows: Floats) -> list[dict[str, float]]:
-        return [dict(zip(self._names, row, strict=True)) for row in rows.tolist()]
+        return [
+            {name: value for name, value in zip(self._names, row, strict=True) if not math.isnan(value)}
+            for row in rows.tolist()
+        ]
 
 
 class Restarted(RiverMethod):

@@ -7,13 +7,13 @@ to `results` and `table`.
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from rich.console import Console
 
-from eml.core import LearnerConfig
 from eml.evaluate import request
-from eml.evaluate.catalogue import DATASETS, PEERS, STREAM_METHODS
+from eml.evaluate.ablations import config_without
+from eml.evaluate.catalogue import ABLATIONS, DATASETS, PEERS, STREAM_METHODS
 from eml.evaluate.datasets import Named
 from eml.evaluate.errors import EvaluationError, spell
 from eml.evaluate.keeping import resume, sources
@@ -60,7 +60,7 @@ def made_of(trial: StreamTrial) -> dict[str, str]:
     data = sources.data_checksum(trial.source)
     if trial.method not in REGISTRY:
         return sources.made_of(code_of(trial.method), {"memory": trial.memory}, data, peers.installed(trial.method))
-    settings = asdict(replace(LearnerConfig(), memory_size=trial.memory))
+    settings = asdict(config_without(ABLATIONS.get(trial.method), trial.memory))
     return sources.made_of(code_of(trial.method), settings, data, sources.installed())
 
 

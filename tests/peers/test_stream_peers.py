@@ -19,11 +19,11 @@ RESTARTS = "river-lr-restart"
 LATE = "openmoa-ovfm"  # learns in batches of 50, and makes its weights for new features there
 
 
-def course(switches: int = 1, labelled: float = 1.0, each: int = 60) -> Course:
+def course(switches: int = 1, labelled: float = 1.0, each: int = 60, scheme: str = "rotating") -> Course:
     random = np.random.default_rng(1)
     samples = np.repeat(3.0 * random.normal(size=(3, 8)), each, axis=0) + random.normal(size=(3 * each, 8))
     dataset = Dataset("made", samples, np.repeat([0, 1, 2], each), (2, 4, 2), None, ())
-    return deal(dataset, Plan(switches, None, labelled), 0)
+    return deal(dataset, Plan(switches, None, labelled, scheme=scheme), 0)
 
 
 def answers(name: str, dealt: Course, seed: int = 0) -> list[list[int]]:
@@ -49,6 +49,14 @@ def test_a_peer_takes_missing_values(name):
     holed = Course(tuple(stages))
     figures = measure(holed, play(holed, factory(name)(stages[0].space, 0, 64)), 0.0)
     assert min(figures.before, figures.after) > 50.0  # chance is 33
+
+
+@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("scheme", ["sudden", "obsolete", "reappearing"])
+def test_a_peer_gets_through_every_scheme(name, scheme):
+    dealt = course(3, each=200 if name == LATE else 60, scheme=scheme)
+    figures = measure(dealt, play(dealt, factory(name)(dealt.stages[0].space, 0, 64)), 0.0)
+    assert figures.after > 50.0  # chance is 33
 
 
 @pytest.mark.parametrize("name", PEERS)

@@ -25,6 +25,8 @@ PEERS = (*QUICK_PEERS, *SLOW_PEERS)  # run in the peers' environment
 _OURS = ("eml", "eml-announced", "restart", "drop-only")
 STREAM_METHODS = (*_OURS, *ABLATIONS, *PEERS)
 DEFAULT_STREAM_METHODS = (*_OURS, *QUICK_PEERS)
+SCHEMES = ("rotating", "sudden", "obsolete", "reappearing")  # which features come and go: see prequential.schemes
+ORDERS = ("seeded", "file")  # of a stream's records
 STREAM_MEMORY = 1024  # the job's default: in a stream the learner is driven as the job drives it
 STREAM_RUNS = 5
 

@@ -15,6 +15,8 @@ from eml.evaluate.catalogue import (
     DEFAULT_RUNS,
     DEFAULT_STREAM_METHODS,
     METHODS,
+    ORDERS,
+    SCHEMES,
     SLOW_PEERS,
     STREAM_MEMORY,
     STREAM_METHODS,
@@ -37,6 +39,7 @@ _EXAMPLES = """examples:
   EML_DATA=data eml evaluate one-shot --dataset USPS0vs5 --runs 5
   EML_DATA=data eml evaluate multi-shot --task II --dataset all --json results.json
   EML_DATA=data eml evaluate stream --dataset DSADS,Gas
+  EML_DATA=data eml evaluate stream --dataset Gas --order file --scheme sudden --switches 3
   EML_DATA=data eml evaluate one-shot --dataset all --methods all --runs 50 --keep kept
   eml evaluate report --keep kept --html report.html
   eml evaluate one-shot --data mine.npz --split 10,20,10 --batch 60,90 --methods eml,memory
@@ -89,6 +92,21 @@ def _add_stream_options(parser: argparse.ArgumentParser) -> None:
     data = options.add_data(parser, "records of the stream (default: all)")
     data.add_argument(
         "--switches", type=options.positive, default=1, metavar="N", help="times features change (default: %(default)s)"
+    )
+    data.add_argument(
+        "--scheme",
+        choices=SCHEMES,
+        default=SCHEMES[0],
+        help="which features change: rotating (default; one group is absent in turn, with one switch DV vanish and DN "
+        "are new), sudden (a chunk more at each switch), obsolete (a chunk less), reappearing (a chunk goes, and comes "
+        "back with the next switch)",
+    )
+    data.add_argument(
+        "--order",
+        choices=ORDERS,
+        default=ORDERS[0],
+        help="of the records: seeded (default), or file: as they were recorded, Gas by month, DSADS by subject, all "
+        "others as they stand; the seed then moves a learner's own randomness and which labels are given",
     )
     data.add_argument(
         "--labelled", type=options.share, default=1.0, metavar="SHARE", help="of the records (default: all, 1)"

@@ -47,6 +47,12 @@ class Dataset:
     total: int | None  # samples of the T-stage, all batches together; None: as many as there are
     batches: tuple[int, ...]  # the paper's n_i
     note: str = ""
+    natural: NDArray[np.intp] | None = None  # rows in the order in which they were recorded; None: as they stand
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The rows as they were recorded."""
+        return np.arange(len(self.y)) if self.natural is None else self.natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class _Recipe:
     classes: tuple[int, ...] = ()  # none: all
     side: int = 0
     by_variance: bool = False  # which columns stay where the split has fewer: largest variance, else the first
+    recorded_by: str = ""  # array of the file that tells which rows were recorded first; none: they stand in order
     note: str = ""
 
 
@@ -78,9 +85,15 @@ _RECIPES: Mapping[str, _Recipe] = MappingProxyType(
         "USPS0vs3vs5": _Recipe("usps_full.npz", (64, 128, 64), 1440, (180, 240, 300), (0, 3, 5), 16),
         "Satimage": _Recipe("satimage.npz", (10, 18, 8), 1080, (60, 90, 120), (1, 2, 3)),
         "DSADS": _Recipe(
-            "dsads_feat405.npz", (81, 162, 81), 7200, (360, 540, 720), tuple(range(1, 19)), note=_DSADS_NOTE
+            "dsads_feat405.npz",
+            (81, 162, 81),
+            7200,
+            (360, 540, 720),
+            tuple(range(1, 19)),
+            recorded_by="subject",  # in the file activities come first, and subjects within each
+            note=_DSADS_NOTE,
         ),
-        "Gas": _Recipe("gas_drift_8of10.npz", (32, 64, 32), 2400, (120, 180, 240), note=_GAS_NOTE),
+        "Gas": _Recipe("gas_drift_8of10.npz", (32, 64, 32), 2400, (120, 180, 240), recorded_by="batch", note=_GAS_NOTE),
     }
 )
 
@@ -103,9 +116,10 @@ def load(name: str) -> Dataset:
     path = _checked(name, recipe.file)
     with np.load(path) as arrays:
         samples, labels = arrays["X"], arrays["y"]
+        recorded = arrays[recipe.recorded_by] if recipe.recorded_by else np.zeros(len(labels))
     if recipe.classes:
         chosen = np.isin(labels, recipe.classes)
-        samples, labels = samples[chosen], labels[chosen]
+        samples, labels, recorded = samples[chosen], labels[chosen], recorded[chosen]
     return Dataset(
         name=name,
         X=_columns(samples, recipe),
@@ -114,6 +128,7 @@ def load(name: str) -> Dataset:
         total=recipe.total,
         batches=recipe.batches,
         note="; ".join(filter(None, (recipe.note, _FETCHED if path.parent.name == openml.FOLDER else ""))),
+        natural=np.argsort(recorded, kind="stable"),
     )
 
 

@@ -1,11 +1,10 @@
 """A data set as a stream whose features are switched: which records come when, with which columns and labels.
 
-Called by `trial`; cuts a `Dataset`, and knows no method. Columns are groups on a ring, of which one is always absent:
-the last one at first, then group 0, then group 1, ... With one switch that is [vanished, survived], then [survived,
-new]; with more, a group that vanished is back after one stage, as in a fleet whose units go to repair in turn.
+Called by `trial`; cuts a `Dataset`, and knows no method. Which columns a stage has is for `schemes` to say.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +12,10 @@ from numpy.typing import NDArray
 from eml.core import FeatureSpace
 from eml.evaluate.datasets import Dataset, Floats
 from eml.evaluate.errors import EvaluationError
+from eml.evaluate.prequential import schemes
 
 Codes = NDArray[np.intp]  # classes by number
 Mask = NDArray[np.bool_]
-Columns = NDArray[np.intp]
 
 # Streams, splits and methods get the same seeds; this number beside them keeps their random streams apart.
 _STREAM = 2
@@ -32,6 +31,14 @@ class Plan:
     total: int | None = None  # records of the stream; None: all there are
     labelled: float = 1.0  # share of the records whose label is given
     notice: float = 0.25  # share of a stage, its last part, in which the next space is known
+    scheme: str = schemes.ROTATING  # which columns come and go
+    order: str = "seeded"  # of the records; or file: as they stand there
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Its fields as they are kept; the last two only where they differ from what all streams once were."""
+        once = {"scheme": schemes.ROTATING, "order": "seeded"}
+        return {name: value for name, value in asdict(self).items() if name not in once or once[name] != value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +63,17 @@ class Course:
 
 
 def deal(dataset: Dataset, plan: Plan, seed: int) -> Course:
-    """Deal the records in a seeded order into stages of equal length."""
+    """Deal the records, in a seeded order or as they stand, into stages of equal length."""
     records = len(dataset.y) if plan.total is None else plan.total
     _check(dataset, plan, records)
     random = np.random.default_rng((_STREAM, seed))
-    order = random.permutation(len(dataset.y))[:records]
+    shuffled = random.permutation(len(dataset.y))
+    order = (shuffled if plan.order == "seeded" else dataset.order)[:records]
     labelled = random.random(records) < plan.labelled
     _, codes = np.unique(dataset.y, return_inverse=True)
-    ring = groups(dataset.split)
+    columns_of = schemes.stages(plan.scheme, dataset.split, plan.switches)
     stages = []
-    for number, places in enumerate(np.array_split(np.arange(records), plan.switches + 1)):
-        columns = np.concatenate([group for group in ring if group is not ring[(number - 1) % len(ring)]])
+    for columns, places in zip(columns_of, np.array_split(np.arange(records), plan.switches + 1), strict=True):
         rows = order[places]
         stages.append(
             Stage(
@@ -80,15 +87,6 @@ def deal(dataset: Dataset, plan: Plan, seed: int) -> Course:
     return Course(tuple(stages))
 
 
-def groups(split: tuple[int, int, int]) -> list[Columns]:
-    """The columns in groups: the vanished, the survivors in groups of about that size, the new ones."""
-    vanished, survived, new = split
-    columns = np.arange(vanished + survived + new)
-    size = max(vanished, new)
-    middle = np.array_split(columns[vanished : vanished + survived], max(1, round(survived / size)))
-    return [columns[:vanished], *middle, columns[vanished + survived :]]
-
-
 def _check(dataset: Dataset, plan: Plan, records: int) -> None:
     """Refuse what makes no stream, and say what would."""
     if records > len(dataset.y):
@@ -98,5 +96,3 @@ def _check(dataset: Dataset, plan: Plan, records: int) -> None:
             f"{dataset.name}: {records} records are too few for {plan.switches} switches; "
             f"{FEWEST_RECORDS * (plan.switches + 1)} are needed"
         )
-    if not max(dataset.split[0], dataset.split[2]):
-        raise EvaluationError(f"{dataset.name}: no column vanishes and none is new, so there is nothing to switch")

@@ -18,7 +18,7 @@ from eml.evaluate.datasets import Named
 from eml.evaluate.errors import EvaluationError, spell
 from eml.evaluate.keeping import resume, sources
 from eml.evaluate.own import OwnFile
-from eml.evaluate.prequential import course, peer, peers, table
+from eml.evaluate.prequential import course, peer, peers, schemes, table
 from eml.evaluate.prequential.course import Plan
 from eml.evaluate.prequential.measures import Figures
 from eml.evaluate.prequential.methods import REGISTRY
@@ -58,6 +58,8 @@ def _evaluate(arguments: argparse.Namespace) -> None:
 def made_of(trial: StreamTrial) -> dict[str, str]:
     """What a trial's figures depend on beside its own fields."""
     data = sources.data_checksum(trial.source)
+    if trial.plan.order == "file":
+        data = sources.short(data.encode(), dataset_of(trial.source).order.tobytes())
     if trial.method not in REGISTRY:
         return sources.made_of(code_of(trial.method), {"memory": trial.memory}, data, peers.installed(trial.method))
     settings = asdict(config_without(ABLATIONS.get(trial.method), trial.memory))
@@ -73,7 +75,9 @@ def code_of(method: str) -> str:
 
 def _trials(arguments: argparse.Namespace, sources: Sequence[Source], methods: Sequence[str]) -> list[StreamTrial]:
     """Return the trials by source, method and seed, or say what cannot be run, before hours of what can."""
-    plan = Plan(arguments.switches, arguments.total, arguments.labelled, arguments.notice)
+    plan = Plan(
+        arguments.switches, arguments.total, arguments.labelled, arguments.notice, arguments.scheme, arguments.order
+    )
     if not set(PEERS).isdisjoint(methods):
         peers.python()
     for source in sources:
@@ -93,17 +97,22 @@ def _sources(arguments: argparse.Namespace) -> list[Source]:
             if getattr(arguments, option) is not None:
                 raise EvaluationError(f"--{option} goes with --data; a data set by name has its own")
         return [Named(name) for name in spell(arguments.dataset, DATASETS, "data set")]
-    if arguments.split is None:
+    if arguments.split is None and arguments.scheme == schemes.ROTATING:
         raise EvaluationError("--data needs --split DV,DS,DN: the columns of X that vanish, survive and are new")
+    if arguments.split is not None and arguments.scheme != schemes.ROTATING:
+        raise EvaluationError(f"--split goes with --scheme {schemes.ROTATING}; the others take chunks of equal size")
     return [OwnFile(arguments.data, arguments.split, (), tuple(arguments.classes or ()))]
 
 
 def _caption(arguments: argparse.Namespace, methods: Sequence[str]) -> str:
     last = arguments.seed + arguments.runs - 1
     lines = [
-        f"Seeds {arguments.seed} to {last}, with the same stream for every method; switches: {arguments.switches}.",
+        f"Seeds {arguments.seed} to {last}, with the same stream for every method; switches: {arguments.switches}"
+        + ("." if arguments.scheme == schemes.ROTATING else f", {arguments.scheme} features."),
         f"Labelled: {100 * arguments.labelled:g} % of the records. Memory: {arguments.memory} exemplars.",
     ]
+    if arguments.order == "file":
+        lines.append("Records in the order in which they were recorded.")
     if "eml-announced" in methods:
         lines.append(f"eml-announced knows the next features in the last {100 * arguments.notice:g} % of a stage.")
     if COLD in methods:

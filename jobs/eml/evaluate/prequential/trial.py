@@ -4,7 +4,7 @@ Called by `runner`, in a process of its own; calls a source's `load`, `course`, 
 """
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from eml.evaluate.prequential import course, peers
@@ -39,7 +39,7 @@ class StreamTrial:
             "seed": self.seed,
             "method": self.method,
             "memory": self.memory,
-            **asdict(self.plan),
+            **self.plan.identity,
         }
 
 

@@ -36,6 +36,8 @@ def title(table: Table) -> str:
         return _TITLES[table.scenario]
     switches, total = table.parameters["switches"], table.parameters["total"]
     plan = f"{switches} switch{'es' if switches > 1 else ''}, {'all' if total is None else total} records"
+    plan += f", {table.parameters['scheme']} features" if "scheme" in table.parameters else ""
+    plan += " as recorded" if "order" in table.parameters else ""
     return f"{_TITLES[table.scenario]}, {plan}: {_FIGURES[table.figure]}"
 
 
@@ -52,7 +54,13 @@ def section(table: Table) -> list[Block]:
 
 
 def _parameters(table: Table) -> str:
-    words = {"memory": "memory of {} exemplars", "switches": "switches: {}", "total": "records: {}"}
+    words = {
+        "memory": "memory of {} exemplars",
+        "switches": "switches: {}",
+        "total": "records: {}",
+        "scheme": "{} features",
+        "order": "order of records: {}",
+    }
     shares = {"labelled": "labelled: {:g} %", "notice": "announced in the last {:g} % of a stage (eml-announced)"}
     parts = []
     for name, value in table.parameters.items():

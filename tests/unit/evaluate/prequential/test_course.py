@@ -1,6 +1,8 @@
 """The stream: no record twice, the right features in each stage, one seed one order, a ring of groups."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from eml.evaluate import datasets
 from eml.evaluate.datasets import Dataset
 from eml.evaluate.errors import EvaluationError
-from eml.evaluate.prequential.course import Course, Plan, deal, groups
+from eml.evaluate.prequential.course import Course, Plan, deal
 
 
 def columns_of(course: Course) -> list[list[int]]:
@@ -27,13 +29,6 @@ def test_one_switch_swaps_the_vanished_for_the_new(make_course):
 def test_with_more_switches_one_group_is_absent_in_turn_and_comes_back(make_course):
     absent = [set(range(8)) - set(columns) for columns in columns_of(make_course(switches=5))]
     assert absent == [{6, 7}, {0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 1}]
-
-
-@given(split=st.tuples(st.integers(0, 40), st.integers(1, 40), st.integers(1, 40)))
-def test_groups_hold_every_column_once_and_begin_and_end_with_the_split(split):
-    ring = groups(split)
-    assert np.concatenate(ring).tolist() == list(range(sum(split)))
-    assert (len(ring[0]), len(ring[-1])) == (split[0], split[2])
 
 
 @given(seed=st.integers(0, 10**6), switches=st.integers(1, 5), total=st.one_of(st.none(), st.integers(60, 120)))
@@ -56,6 +51,24 @@ def test_a_seed_gives_its_order_again_and_another_seed_another(make_course):
     assert not np.array_equal(first, other)
 
 
+def test_in_file_order_records_stand_as_they_were_recorded_whatever_the_seed(dataset):
+    plan = Plan(total=100, labelled=0.5, order="file")
+    for seed in (0, 1):
+        stages = deal(dataset, plan, seed).stages
+        np.testing.assert_array_equal(np.concatenate([stage.X[:, -4:] for stage in stages])[:50], dataset.X[:50, 2:6])
+        assert np.concatenate([stage.y for stage in stages]).tolist() == [0] * 40 + [1] * 40 + [2] * 20
+    first, second = (np.concatenate([stage.labelled for stage in deal(dataset, plan, seed).stages]) for seed in (0, 1))
+    assert not np.array_equal(first, second)
+    turned = replace(dataset, natural=np.arange(120)[::-1])
+    assert deal(turned, plan, 0).stages[0].y.tolist() == [2] * 40 + [1] * 10
+
+
+def test_a_plan_is_kept_as_streams_always_were_unless_it_says_otherwise():
+    once = {"switches": 1, "total": None, "labelled": 1.0, "notice": 0.25}
+    assert Plan().identity == once
+    assert Plan(scheme="sudden", order="file").identity == {**once, "scheme": "sudden", "order": "file"}
+
+
 def test_labels_are_given_for_a_share_and_features_announced_in_the_last_part(make_course):
     assert all(stage.labelled.all() for stage in make_course().stages)
     few = make_course(labelled=0.3, notice=0.5)
@@ -70,6 +83,15 @@ def test_what_makes_no_stream_is_refused(dataset):
         deal(dataset, Plan(switches=12), 0)
     with pytest.raises(EvaluationError, match="nothing to switch"):
         deal(replace(dataset, split=(0, 8, 0)), Plan(), 0)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "side"), [("DSADS", "subject"), ("Gas", "batch")])
+def test_what_was_recorded_first_comes_first(name, side):
+    dataset = datasets.load(name)
+    with np.load(Path(os.environ["EML_DATA"]) / datasets.file_of(name)) as arrays:
+        recorded = arrays[side][np.isin(arrays["y"], np.unique(dataset.y))][dataset.order]
+    assert (np.diff(recorded.astype(int)) >= 0).all()
 
 
 @pytest.mark.data

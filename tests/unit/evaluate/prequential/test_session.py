@@ -33,6 +33,17 @@ def test_own_data_end_to_end_with_the_same_figures_however_many_processes(own_fi
     assert f"{methods_found['eml']['summary']['early']['mean']:.2f}±" in out
 
 
+@pytest.mark.slow
+def test_own_data_as_recorded_with_sudden_features(own_file, tmp_path, capsys):
+    target, kept = tmp_path / "out.json", tmp_path / "kept"
+    options = ("--scheme", "sudden", "--order", "file", "--switches", 3, "--runs", 1, "--methods", "eml,drop-only")
+    assert stream("--data", own_file, *options, "--jobs", 1, "--json", target, "--keep", kept) == 0
+    assert "switches: 3, sudden features." in capsys.readouterr().out
+    assert json.loads(target.read_text())["command"]["order"] == "file"
+    assert evaluate("report", "--keep", kept) == 0
+    assert "## Stream, 3 switches, all records, sudden features as recorded: " in capsys.readouterr().out
+
+
 def test_what_cannot_be_run_is_refused_before_any_work(own_file, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EML_PEERS_PYTHON", raising=False)
@@ -44,6 +55,10 @@ def test_what_cannot_be_run_is_refused_before_any_work(own_file, tmp_path, capsy
     assert "--split goes with --data" in refusal(
         capsys, "stream", "--dataset", "Gas", "--split", "1,1,1", "--methods", "eml"
     )
+    assert "--split goes with --scheme rotating" in refusal(capsys, "stream", *ours, "--scheme", "sudden")
+    own = ("--data", own_file, "--methods", "eml", "--scheme")
+    assert "needs --switches 2 at least" in refusal(capsys, "stream", *own, "reappearing")
+    assert "too few for 9 chunks" in refusal(capsys, "stream", *own, "obsolete", "--switches", 8)
     assert "has 120 records" in refusal(capsys, "stream", *ours, "--total", "121")
     assert "a share above 0" in refusal(capsys, "stream", *ours, "--labelled", "0")
     assert "a share above 0" in refusal(capsys, "stream", *ours, "--notice", "much")

@@ -1,15 +1,18 @@
 """Peers in the stream protocol: each in its own process, with no label before its prediction, across a switch."""
 
+import math
 import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from river import linear_model, optim, preprocessing
 
+from eml.core import FeatureSpace
 from eml.evaluate.catalogue import PEERS
 from eml.evaluate.datasets import Dataset
 from eml.evaluate.prequential import peers
-from eml.evaluate.prequential.course import Course, Plan, deal
+from eml.evaluate.prequential.course import Course, Plan, Stage, deal
 from eml.evaluate.prequential.measures import measure
 from eml.evaluate.prequential.peer import factory
 from eml.evaluate.prequential.play import NO_ANSWER, play
@@ -142,3 +145,18 @@ def test_a_class_may_come_late():
             method.learn(first.X, first.y.tolist())
         if name != LATE:
             assert 2 in method.predict(first.X), name
+
+
+def test_the_benchmark_s_regression_is_river_s_own_over_what_is_there(monkeypatch):
+    monkeypatch.setenv(peers.VARIABLE, sys.executable)
+    random = np.random.default_rng(2)
+    labels = random.integers(2, size=100)
+    rows = random.normal(size=(100, 4)) + 2.0 * labels[:, None]
+    rows[random.random(rows.shape) < 0.5] = np.nan
+    stage = Stage(FeatureSpace(("a", "b", "c", "d")), rows, labels, np.ones(100, dtype=bool), 100)
+    ((told,), _) = peers.answers(Course((stage,)), "river-lr-two-classes", 0, 64)
+    model = preprocessing.StandardScaler() | linear_model.LogisticRegression(optim.SGD(0.05))
+    for row, label, answer in zip(rows, labels.tolist(), told.tolist(), strict=True):
+        record = {name: value for name, value in zip("abcd", row.tolist(), strict=True) if not math.isnan(value)}
+        assert int(model.predict_one(record)) == answer
+        model.learn_one(record, label)

@@ -30,6 +30,11 @@ ORDERS = ("seeded", "file")  # of a stream's records
 STREAM_MEMORY = 1024  # the job's default: in a stream the learner is driven as the job drives it
 STREAM_RUNS = 5
 
+HAPHAZARD_SETS = ("wpbc", "australian", "wbc", "diabetes_f", "ipd", "svmguide3")  # of the benchmark, those at hand
+HAPHAZARD_ABLATIONS = ("eml-woLinear", "eml-woFresh")
+HAPHAZARD_METHODS = ("eml", *HAPHAZARD_ABLATIONS, "river-lr", "majority")
+DEFAULT_HAPHAZARD_METHODS = ("eml", "river-lr", "majority")
+
 DEFAULT_MEMORY = 4096  # exemplars, the same for every method: above the T-stage of all but Mnist0vs3vs5 and DSADS
 DEFAULT_RUNS = 20
 STUDY_RUNS = 5

@@ -10,10 +10,13 @@ import sys
 
 from eml.evaluate import options
 from eml.evaluate.catalogue import (
+    DEFAULT_HAPHAZARD_METHODS,
     DEFAULT_MEMORY,
     DEFAULT_METHODS,
     DEFAULT_RUNS,
     DEFAULT_STREAM_METHODS,
+    HAPHAZARD_METHODS,
+    HAPHAZARD_SETS,
     METHODS,
     ORDERS,
     SCHEMES,
@@ -28,6 +31,7 @@ _SESSIONS = {
     "one-shot": "eml.evaluate.session",
     "multi-shot": "eml.evaluate.session",
     "stream": "eml.evaluate.prequential.session",
+    "haphazard": "eml.evaluate.haphazard.session",
     "convergence": "eml.evaluate.studies.session",
     "surface": "eml.evaluate.studies.session",
     "report": "eml.evaluate.reporting.session",
@@ -40,6 +44,7 @@ _EXAMPLES = """examples:
   EML_DATA=data eml evaluate multi-shot --task II --dataset all --json results.json
   EML_DATA=data eml evaluate stream --dataset DSADS,Gas
   EML_DATA=data eml evaluate stream --dataset Gas --order file --scheme sudden --switches 3
+  EML_DATA=data eml evaluate haphazard --keep kept
   EML_DATA=data eml evaluate one-shot --dataset all --methods all --runs 50 --keep kept
   eml evaluate report --keep kept --html report.html
   eml evaluate one-shot --data mine.npz --split 10,20,10 --batch 60,90 --methods eml,memory
@@ -69,6 +74,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     _add_paper_options(multi_shot)
     _add_stream_options(scenarios.add_parser("stream", help="records one by one, each predicted, then learnt"))
+    _add_haphazard_options(
+        scenarios.add_parser("haphazard", help="values missing at random: a published benchmark on its exact streams")
+    )
     _add_studies(scenarios)
     _add_report_options(scenarios.add_parser("report", help="a page and tables of all that was kept with --keep"))
     _add_data_options(scenarios.add_parser("data", help="list the data sets, and whether they are at hand"))
@@ -125,6 +133,39 @@ def _add_stream_options(parser: argparse.ArgumentParser) -> None:
         metavar="A,B,..",
         help=f"of {', '.join(STREAM_METHODS)}, or all (default: all but the slow ones, {', '.join(SLOW_PEERS)}); those "
         "of other libraries need the peers' environment: make .venv-peers/.ready, or EML_PEERS_PYTHON",
+    )
+    options.add_runs(parser, STREAM_MEMORY, STREAM_RUNS)
+    parser.set_defaults(run=run)
+
+
+def _add_haphazard_options(parser: argparse.ArgumentParser) -> None:
+    data = parser.add_argument_group("data")
+    which = data.add_mutually_exclusive_group()
+    which.add_argument(
+        "--dataset",
+        action="extend",
+        type=options.names,
+        metavar="NAME",
+        help=f"repeatable; from the folder in EML_DATA, haphazard_NAME.npz: {', '.join(HAPHAZARD_SETS)}; default: all",
+    )
+    which.add_argument(
+        "--data",
+        metavar="FILE.npz",
+        help="your own: X (records in rows, in order), y (two classes), and masks of X's shape: mask25 for 25 %%, ...",
+    )
+    data.add_argument(
+        "--p",
+        type=options.positives,
+        metavar="P[,P..]",
+        help="percent of the values that are there: 25, 50, 75 (default: all masks there are)",
+    )
+    parser.add_argument(
+        "--methods",
+        type=options.names,
+        default=list(DEFAULT_HAPHAZARD_METHODS),
+        metavar="A,B,..",
+        help=f"of {', '.join(HAPHAZARD_METHODS)}, or all (default: {','.join(DEFAULT_HAPHAZARD_METHODS)}); river-lr "
+        "needs the peers' environment: make .venv-peers/.ready, or EML_PEERS_PYTHON",
     )
     options.add_runs(parser, STREAM_MEMORY, STREAM_RUNS)
     parser.set_defaults(run=run)

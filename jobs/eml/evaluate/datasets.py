@@ -28,6 +28,12 @@ SHA256: Mapping[str, str] = MappingProxyType(
     {
         "dsads_feat405.npz": "66ac3bbea936091b02e0844c4ac19eee6afceba71e5bc45f92ac8817d8f9e7fd",
         "gas_drift_8of10.npz": "e08e1999e133c66c773a0be0d0e2af96fe6fb4209ef3831abeb68e7a1356031f",
+        "haphazard_australian.npz": "0c1255112db0a6b45bb94b0508ad0d7332c6126a2c14344d0eef27f5890f77ef",
+        "haphazard_diabetes_f.npz": "e89a525a4b941b311494d1e69d60eb193b33a492cd9e61a1bc49b30830cd9afe",
+        "haphazard_ipd.npz": "ca4c7af251ed258428be2d9087f59334bf5946c64f9566c381da28692811112b",
+        "haphazard_svmguide3.npz": "7b271612c0fe57aa33a3a979a6dbbb9714b9a0935108801c420d2e1ad3ef5922",
+        "haphazard_wbc.npz": "5baf80c0c8f1cdea469390494ea0723b90d62b950d25d35845c7b9ae70701878",
+        "haphazard_wpbc.npz": "f8e142b6ec8a14df86b4f157a894cc89bbc9c0d9992a52758dd14456131e980b",
         "mnist_035.npz": "6ee4123c27b0ddf5ef0ffd125cb358f2c14563e78d7296f9e3ad0803369753c1",
         "satimage.npz": "158f32f4b0b9a43d42dfe27174fa13f9a6138a1ddae6fcb46bc11a826a45f950",
         "splice.npz": "ffe8a7845cd170e7f84d13e1a7cfa23ffd4af0716473f253e4ef53c068fa7578",
@@ -113,7 +119,7 @@ def load(name: str) -> Dataset:
     """Return the data set `name`, with the paper's columns, classes and settings."""
     (name,) = spell([name], DATASETS, "data set")
     recipe = _RECIPES[name]
-    path = _checked(name, recipe.file)
+    path = checked(name, recipe.file)
     with np.load(path) as arrays:
         samples, labels = arrays["X"], arrays["y"]
         recorded = arrays[recipe.recorded_by] if recipe.recorded_by else np.zeros(len(labels))
@@ -152,6 +158,11 @@ def file_of(name: str) -> str:
     return _RECIPES[name].file
 
 
+def haphazard_file(name: str) -> str:
+    """Return the file of a set of the haphazard benchmark."""
+    return f"haphazard_{name}.npz"
+
+
 def locate(file: str) -> tuple[Path, str] | None:
     """Return where `file` is and the sha256 it must have: in EML_DATA, or fetched from OpenML beside it."""
     folder = Path(os.environ.get("EML_DATA") or "")
@@ -165,7 +176,7 @@ def locate(file: str) -> tuple[Path, str] | None:
     return None
 
 
-def _checked(name: str, file: str) -> Path:
+def checked(name: str, file: str) -> Path:
     """Return the path of `file`, or say what to set."""
     found = locate(file)
     if found is None:

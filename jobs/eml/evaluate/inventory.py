@@ -13,8 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from eml.evaluate import openml, request
-from eml.evaluate.catalogue import DATASETS
-from eml.evaluate.datasets import SHA256, file_of, locate
+from eml.evaluate.catalogue import DATASETS, HAPHAZARD_SETS
+from eml.evaluate.datasets import SHA256, file_of, haphazard_file, locate
 from eml.evaluate.errors import EvaluationError, spell
 
 _DIGITS = 12  # of a checksum on the screen
@@ -56,7 +56,8 @@ def _folder() -> Path:
 
 
 def _lines() -> Iterator[str]:
-    rows = [("data set", "state", "sha256", "file", "OpenML", "from", "stands for"), *map(_row, DATASETS)]
+    header = ("data set", "state", "sha256", "file", "OpenML", "from", "stands for")
+    rows = [header, *map(_row, DATASETS), *map(_haphazard_row, HAPHAZARD_SETS)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(field.ljust(width) for field, width in zip(row, widths, strict=True)).rstrip()
@@ -70,6 +71,12 @@ def _row(name: str) -> tuple[str, ...]:
     state, checksum = _state(file)
     page = "" if origin is None else f"{origin.name} ({origin.number})"
     return name, state, checksum[:_DIGITS], file, page, _SOURCES[file], _STANDS_FOR.get(name, f"the paper's {name}")
+
+
+def _haphazard_row(name: str) -> tuple[str, ...]:
+    file = haphazard_file(name)
+    state, checksum = _state(file)
+    return name, state, checksum[:_DIGITS], file, "", "the haphazard-inputs benchmark (Agarwal et al. 2024)", "itself"
 
 
 def _state(file: str) -> tuple[str, str]:

@@ -34,23 +34,24 @@ class OwnFile:
 
     def load(self) -> Dataset:
         """Return the file's samples of the chosen classes."""
-        arrays = _read(Path(self.path))
-        samples = _samples(self.path, arrays["X"])
-        labels = _labels(self.path, arrays["y"], len(samples))
+        arrays = read(Path(self.path))
+        rows = samples(self.path, arrays["X"])
+        classes = labels(self.path, arrays["y"], len(rows))
         if self.classes:
-            chosen = _chosen(labels, self.classes)
-            samples, labels = samples[chosen], labels[chosen]
+            chosen = _chosen(classes, self.classes)
+            rows, classes = rows[chosen], classes[chosen]
         return Dataset(
             name=self.name,
-            X=samples,
-            y=labels,
-            split=_split(self.split, samples.shape[1]),
+            X=rows,
+            y=classes,
+            split=_split(self.split, rows.shape[1]),
             total=self.total,
             batches=self.batches,
         )
 
 
-def _read(path: Path) -> dict[str, NDArray[Any]]:
+def read(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file, X and y among them."""
     if not path.is_file():
         raise EvaluationError(f"--data {path}: no such file")
     try:
@@ -62,7 +63,7 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
                     f"--data {path}: no array {' and no '.join(missing)} in it (its arrays: {held}); "
                     "write it with numpy.savez(FILE, X=samples_in_rows, y=labels)"
                 )
-            return {name: arrays[name] for name in ("X", "y")}
+            return dict(arrays)
     except (
         ValueError,
         TypeError,
@@ -75,21 +76,23 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
         ) from error
 
 
-def _samples(path: str, values: NDArray[Any]) -> Floats:
+def samples(path: str, values: NDArray[Any]) -> Floats:
+    """Return X as numbers, NaN where one is missing."""
     if values.ndim != 2 or values.dtype.kind not in "fiub":
         raise EvaluationError(
             f"--data {path}: X must be numbers, samples in rows; it is {values.dtype} of shape {values.shape}"
         )
-    samples = values.astype(np.float64)
-    samples[np.isinf(samples)] = np.nan
-    if np.isnan(samples).all():
+    numbers = values.astype(np.float64)
+    numbers[np.isinf(numbers)] = np.nan
+    if np.isnan(numbers).all():
         raise EvaluationError(f"--data {path}: X holds no value, all are missing (NaN or infinite)")
-    return samples
+    return numbers
 
 
-def _labels(path: str, values: NDArray[Any], samples: int) -> Labels:
-    if values.shape != (samples,):
-        raise EvaluationError(f"--data {path}: y must hold one label per row of X: {samples}, not {values.shape}")
+def labels(path: str, values: NDArray[Any], rows: int) -> Labels:
+    """Return y as whole numbers or strings, one per row."""
+    if values.shape != (rows,):
+        raise EvaluationError(f"--data {path}: y must hold one label per row of X: {rows}, not {values.shape}")
     if values.dtype.kind in "US":
         return values.astype(np.str_)
     if values.dtype.kind in "iub" or (values.dtype.kind == "f" and np.array_equal(values, np.rint(values))):

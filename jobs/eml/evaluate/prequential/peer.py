@@ -26,6 +26,7 @@ FACTORIES: Mapping[str, tuple[str, str]] = MappingProxyType(  # name -> module a
     {
         "river-lr": (f"{_HERE}.river_models", "logistic_regression"),
         "river-lr-restart": (f"{_HERE}.river_models", "restarted_regression"),
+        "river-lr-two-classes": (f"{_HERE}.river_models", "two_class_regression"),  # of the haphazard benchmark
         "river-knn": (f"{_HERE}.river_models", "nearest_neighbours"),
         "river-arf": (f"{_HERE}.river_models", "adaptive_forest"),
         "openmoa-ftrl": (f"{_HERE}.openmoa_models", "ftrl"),

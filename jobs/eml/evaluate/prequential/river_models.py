@@ -7,10 +7,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from river import forest, linear_model, multiclass, neighbors, preprocessing
+from river import forest, linear_model, multiclass, neighbors, optim, preprocessing
 
 from eml.core import FeatureSpace
 from eml.evaluate.datasets import Floats
+
+HAPHAZARD_STEP = 0.05  # five times River's default: the streams have a few hundred records
 
 
 class RiverMethod:
@@ -67,6 +69,13 @@ def restarted_regression(space: FeatureSpace, seed: int, memory: int) -> RiverMe
     """The same, with nothing kept at a switch: what its weights are worth there."""
     del seed, memory
     return Restarted(space, _regression)
+
+
+def two_class_regression(space: FeatureSpace, seed: int, memory: int) -> RiverMethod:
+    """One logistic regression for two classes, with a larger step: for the short streams of the haphazard benchmark."""
+    del seed, memory
+    model = linear_model.LogisticRegression(optim.SGD(HAPHAZARD_STEP))
+    return RiverMethod(space, preprocessing.StandardScaler() | model)
 
 
 def nearest_neighbours(space: FeatureSpace, seed: int, memory: int) -> RiverMethod:

@@ -9,7 +9,7 @@ from eml import __version__
 from eml.evaluate.catalogue import DATASETS
 from eml.evaluate.keeping.store import Reading
 from eml.evaluate.paper import MAIN_TABLE, cells
-from eml.evaluate.reporting import compare, freshness, pictures, sections
+from eml.evaluate.reporting import compare, freshness, haphazard, pictures, sections
 from eml.evaluate.reporting.document import Block, Bullets, Gallery, Heading, Paragraph
 from eml.evaluate.reporting.gather import OURS, Table, tables
 
@@ -26,11 +26,15 @@ def document(reading: Reading) -> list[Block]:
     """All blocks of the report."""
     found = tables(reading.lines)
     blocks: list[Block] = [Heading(1, "EML: measured"), Paragraph(_opening(reading))]
-    blocks += [Heading(2, "In short"), Bullets((_overall(found), *map(_short, found)))] if found else []
+    short = [*([_overall(found), *map(_short, found)] if found else []), *haphazard.short(reading.lines)]
+    blocks += [Heading(2, "In short"), Bullets(tuple(short))] if short else []
     for table in found:
         blocks += [*sections.section(table), *pictures.galleries(table)]
+    blocks += haphazard.sections(reading.lines)
     blocks += _looks_inside(reading)
-    blocks += [Heading(2, "What is not here"), Bullets((*ABSENT, *_missing(found), *_unsound(reading, found)))]
+    absent = [*ABSENT, *_missing(found)]
+    absent += [] if haphazard.kept(reading.lines) else ["haphazard: nothing is kept in this folder."]
+    blocks += [Heading(2, "What is not here"), Bullets((*absent, *_unsound(reading, found)))]
     return blocks
 
 
@@ -78,7 +82,7 @@ def _missing(found: Sequence[Table]) -> list[str]:
 
 
 def _unsound(reading: Reading, found: Sequence[Table]) -> list[str]:
-    lines = freshness.remarks(found)
+    lines = freshness.remarks([line for table in found for line in table.lines] + haphazard.kept(reading.lines))
     if reading.unreadable:
         lines.append(f"{reading.unreadable} lines of the folder could not be read and are left out.")
     return lines

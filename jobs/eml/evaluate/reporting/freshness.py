@@ -8,16 +8,17 @@ from collections.abc import Iterable, Sequence
 
 from eml.evaluate import session
 from eml.evaluate.errors import EvaluationError
+from eml.evaluate.haphazard import session as haphazard_session
 from eml.evaluate.keeping.store import Line
 from eml.evaluate.prequential import session as stream_session
-from eml.evaluate.reporting.gather import Table
+
+_CODE_OF = {"stream": stream_session.code_of, "haphazard": haphazard_session.code_of}  # all others: the paper's
 
 
-def remarks(tables: Sequence[Table]) -> list[str]:
+def remarks(lines: Iterable[Line]) -> list[str]:
     """One line per scenario with trials of other code, and per method made with several versions of it."""
-    lines = list({line.key: line for table in tables for line in table.lines}.values())
     by_file: dict[tuple[str, str], list[Line]] = {}
-    for line in lines:
+    for line in {line.key: line for line in lines}.values():
         by_file.setdefault((line.trial["scenario"], line.trial["method"]), []).append(line)
     old = Counter({place: _made_otherwise(*place, found) for place, found in by_file.items()})
     mixed = [f"{scenario} {method}" for (scenario, method), found in by_file.items() if len(_versions(found)) > 1]
@@ -31,9 +32,8 @@ def _versions(lines: Iterable[Line]) -> set[str]:
 
 
 def _made_otherwise(scenario: str, method: str, lines: Sequence[Line]) -> int:
-    code_of = stream_session.code_of if scenario == "stream" else session.code_of
     try:
-        now = code_of(method)
+        now = _CODE_OF.get(scenario, session.code_of)(method)
     except (KeyError, EvaluationError):  # a method that is not here any more
         return len(lines)
     return sum(line.made_of.get("sources") != now for line in lines)

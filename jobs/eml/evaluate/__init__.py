@@ -2,5 +2,6 @@
 
 Journey of one figure, each file calling only those after it:
 `command -> session -> keeping.resume -> runner -> trial -> own, datasets, protocols, methods`, then `results` (with
-`paper`) and `table`. What `keeping` keeps, `reporting` makes a page of.
+`paper`) and `table`. What `keeping` keeps, `reporting` makes a page of, and `confirming` runs again in part after a
+change of the code. `prequential` (streams) and `haphazard` (a published benchmark) have journeys of their own.
 """

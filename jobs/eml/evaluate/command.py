@@ -35,6 +35,7 @@ _SESSIONS = {
     "convergence": "eml.evaluate.studies.session",
     "surface": "eml.evaluate.studies.session",
     "report": "eml.evaluate.reporting.session",
+    "confirm": "eml.evaluate.confirming",
     "data": "eml.evaluate.inventory",
 }
 _OF_THE_EXTRA = ("rich", "matplotlib")
@@ -79,6 +80,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     _add_studies(scenarios)
     _add_report_options(scenarios.add_parser("report", help="a page and tables of all that was kept with --keep"))
+    _add_confirm_options(
+        scenarios.add_parser(
+            "confirm", help="run some kept trials again after a change of the code: do the others stand?"
+        )
+    )
     _add_data_options(scenarios.add_parser("data", help="list the data sets, and whether they are at hand"))
 
 
@@ -195,6 +201,18 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
     options.add_keep(parser, "where the trials were kept", required=True)
     parser.add_argument("--html", metavar="FILE", help="write one page with tables and pictures, nothing outside it")
     parser.add_argument("--markdown", metavar="FILE", help="write the tables (default, without --html: to the screen)")
+    parser.set_defaults(run=run)
+
+
+def _add_confirm_options(parser: argparse.ArgumentParser) -> None:
+    options.add_keep(parser, "where the trials were kept; what is confirmed is noted there", required=True)
+    parser.add_argument(
+        "--longest",
+        type=options.positive,
+        metavar="SECONDS",
+        help="leave out trials that took longer, where a method has a quicker one (default: one per data set)",
+    )
+    options.add_jobs(parser)
     parser.set_defaults(run=run)
 
 

@@ -53,11 +53,16 @@ def add_runs(parser: argparse.ArgumentParser, memory: int, runs: int) -> None:
     )
     parser.add_argument("--runs", type=positive, default=runs, metavar="N", help="seeds (default: %(default)s)")
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="the first seed (default: %(default)s)")
+    add_jobs(parser)
+    parser.add_argument("--json", metavar="FILE", help="write every figure of every seed here")
+    add_keep(parser, "keep finished trials here, and run only those that are not there yet", required=False)
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add how many processes there may be."""
     parser.add_argument(
         "--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: cores)"
     )
-    parser.add_argument("--json", metavar="FILE", help="write every figure of every seed here")
-    add_keep(parser, "keep finished trials here, and run only those that are not there yet", required=False)
 
 
 def add_keep(parser: argparse.ArgumentParser, text: str, *, required: bool) -> None:

@@ -7,11 +7,13 @@ of ours, is left out and counted; the next one begins on a line of its own.
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from eml.evaluate.errors import EvaluationError
+from eml.evaluate.keeping import confirmed
+from eml.evaluate.keeping.confirmed import Confirmation
 
 _ENDING = ".jsonl"
 
@@ -35,8 +37,9 @@ class Line:
 class Reading:
     """What the files hold: the lines in the order they were written, and how many could not be read."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[Line, ...]  # with the code they count as made with, see `confirmed`
     unreadable: int
+    confirmed: tuple[Confirmation, ...] = ()
 
 
 def key_of(trial: Mapping[str, Any]) -> str:
@@ -64,11 +67,18 @@ class Store:
 
     def read(self, files: Iterable[tuple[str, str]]) -> Reading:
         """The lines of these scenarios and methods."""
-        return _read(self._path(scenario, method) for scenario, method in files)
+        return self._read(self._path(scenario, method) for scenario, method in files)
 
     def read_all(self) -> Reading:
         """The lines of all files."""
-        return _read(sorted(self.folder.glob(f"*{_ENDING}")))
+        return self._read(sorted(self.folder.glob(f"*{_ENDING}")))
+
+    def _read(self, paths: Iterable[Path]) -> Reading:
+        found = [line for path in paths for line in _lines(path)]
+        confirmations = confirmed.read(self.folder)
+        codes = confirmed.Codes(confirmations)
+        whole = tuple(_counted(line, codes) for line in found if line is not None)
+        return Reading(whole, len(found) - len(whole), confirmations)
 
     def add(self, line: Line) -> None:
         """Write a line, on the disk when this returns: a crash costs what runs, not what is finished."""
@@ -91,10 +101,12 @@ def _is_torn(path: Path) -> bool:
         return file.read() != b"\n"
 
 
-def _read(paths: Iterable[Path]) -> Reading:
-    found = [line for path in paths for line in _lines(path)]
-    whole = tuple(line for line in found if line is not None)
-    return Reading(whole, len(found) - len(whole))
+def _counted(line: Line, codes: confirmed.Codes) -> Line:
+    """The line with the code it counts as made with."""
+    if "sources" not in line.made_of:
+        return line
+    code = codes.of(line.trial["scenario"], line.trial["method"], line.made_of["sources"])
+    return replace(line, made_of={**line.made_of, "sources": code})
 
 
 def _lines(path: Path) -> Iterator[Line | None]:

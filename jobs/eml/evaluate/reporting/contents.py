@@ -83,6 +83,13 @@ def _missing(found: Sequence[Table]) -> list[str]:
 
 def _unsound(reading: Reading, found: Sequence[Table]) -> list[str]:
     lines = freshness.remarks([line for table in found for line in table.lines] + haphazard.kept(reading.lines))
+    if reading.confirmed:
+        methods = ", ".join(dict.fromkeys(f"{one.scenario} {one.method}" for one in reading.confirmed))
+        rerun = sum(len(one.rerun) for one in reading.confirmed)
+        lines.append(
+            f"Made with earlier code, but counted as today's because {rerun} of their trials were run again and gave "
+            f"the same figures (eml evaluate confirm): {methods}."
+        )
     if reading.unreadable:
         lines.append(f"{reading.unreadable} lines of the folder could not be read and are left out.")
     return lines

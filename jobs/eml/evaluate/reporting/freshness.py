@@ -6,13 +6,9 @@ Called by `contents`. Data are not looked at: a report is made where they need n
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from eml.evaluate import session
+from eml.evaluate import scenarios
 from eml.evaluate.errors import EvaluationError
-from eml.evaluate.haphazard import session as haphazard_session
 from eml.evaluate.keeping.store import Line
-from eml.evaluate.prequential import session as stream_session
-
-_CODE_OF = {"stream": stream_session.code_of, "haphazard": haphazard_session.code_of}  # all others: the paper's
 
 
 def remarks(lines: Iterable[Line]) -> list[str]:
@@ -33,7 +29,7 @@ def _versions(lines: Iterable[Line]) -> set[str]:
 
 def _made_otherwise(scenario: str, method: str, lines: Sequence[Line]) -> int:
     try:
-        now = _CODE_OF.get(scenario, session.code_of)(method)
+        now = scenarios.code_of(scenario, method)
     except (KeyError, EvaluationError):  # a method that is not here any more
         return len(lines)
     return sum(line.made_of.get("sources") != now for line in lines)

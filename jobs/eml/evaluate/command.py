@@ -119,8 +119,9 @@ def _add_stream_options(parser: argparse.ArgumentParser) -> None:
         "--order",
         choices=ORDERS,
         default=ORDERS[0],
-        help="of the records: seeded (default), or file: as they were recorded, Gas by month, DSADS by subject, all "
-        "others as they stand; the seed then moves a learner's own randomness and which labels are given",
+        help="of the records: seeded (default), or file: as they were recorded, the first --total of them, Gas by "
+        "month, DSADS by subject and there by activity, others as they stand; the seed then moves a learner's own "
+        "randomness and which labels are given",
     )
     data.add_argument(
         "--labelled", type=options.share, default=1.0, metavar="SHARE", help="of the records (default: all, 1)"

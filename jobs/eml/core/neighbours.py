@@ -79,32 +79,41 @@ class Embedded:
             out[:, alike] = _to_means(gaps(found))
         return out
 
-    def held_out_distances(self, rows: Index, neighbours: int) -> Array:
-        """Cheaper distance (n, C) of exemplars, by memory row, to every class, each left out itself."""
-        place = np.empty(len(self.order), dtype=np.intp)
-        place[self.order] = np.arange(len(self.order))
-        mine = place[rows]
-        Q = self.Z[mine]
-        D = self.squared(Q @ self.Z.T, Q)
-        D[np.arange(len(rows)), mine] = np.inf
-        out = np.full((len(rows), self.classes), np.inf)
-        for c in range(self.classes):
-            start, end = self.starts[c], self.starts[c + 1]
-            count = min(neighbours, end - start)
-            if count:
-                near = np.sort(np.partition(D[:, start:end], count - 1, axis=1)[:, :count], axis=1)
-                reached = np.isfinite(near)
-                ranks = np.arange(1, count + 1, dtype=np.float32)
-                total = np.where(reached, near / ranks, 0).sum(axis=1)
-                out[:, c] = np.where(reached[:, 0], total / np.maximum((reached / ranks).sum(axis=1), TINY), np.inf)
-        return out
-
     def squared(self, products: Array32, Q: Array32) -> Array32:
         """Squared distances (n, M) from the products of Q (n, k) with the exemplars, in their place."""
         products *= -2.0
         products += (Q * Q).sum(axis=1)[:, None]
         products += self.norms
         return np.maximum(products, 0.0, out=products)
+
+
+def held_out_distances(Z: Array32, labels: Index, rows: Index, neighbours: int) -> Array:
+    """Cheaper distances (s, h, C) of some rows to every class under several embeddings Z (s, n, k), each left out."""
+    order, classes = np.argsort(labels, kind="stable"), int(labels.max()) + 1
+    Z, Q = Z[:, order], Z[:, rows]
+    D = Q @ Z.transpose(0, 2, 1)
+    D *= -2.0
+    D += (Q * Q).sum(axis=2)[:, :, None]
+    D += (Z * Z).sum(axis=2)[:, None, :]
+    np.maximum(D, 0.0, out=D)
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    D[:, np.arange(len(rows)), place[rows]] = np.inf
+    starts = np.zeros(classes + 1, dtype=np.intp)
+    np.cumsum(np.bincount(labels), out=starts[1:])
+    counts = np.minimum(np.diff(starts), neighbours)
+    out = np.full((*D.shape[:2], classes), np.inf)
+    for count in np.unique(counts[counts > 0]):  # most often all classes have as many as are asked for
+        alike = np.flatnonzero(counts == count)
+        slices = (D[:, :, starts[c] : starts[c + 1]] for c in alike)
+        near = np.stack([np.partition(part, count - 1, axis=2)[:, :, :count] for part in slices], axis=2)
+        near.sort(axis=3)  # (s, h, alike, r)
+        weights = (1.0 / np.arange(1, count + 1)).astype(np.float32)
+        reached = np.isfinite(near[:, :, :, -1])  # where a row itself is among so few, it is the last
+        near[~reached, -1] = 0.0
+        total = np.where(reached, weights.sum(), weights[:-1].sum())
+        out[:, :, alike] = np.where(total > 0.0, near @ weights / np.maximum(total, TINY), np.inf)
+    return out
 
 
 def _to_means(gaps: Array32) -> Array32:

@@ -8,6 +8,7 @@ import time
 from importlib.metadata import version
 
 from tests.bench.closed_form import safe_against_literal
+from tests.bench.nulls import predictions_with_nulls, window_against_river
 from tests.bench.throughput import LEGEND, against_river
 from tests.bench.width import switch_against_update, wide_against_narrow
 
@@ -21,6 +22,9 @@ def main() -> None:
     print(wide_against_narrow(), flush=True)
     print(switch_against_update(), flush=True)
     for comparison in safe_against_literal():
+        print(comparison, flush=True)
+    print("\nMissing values, and a window of labels")
+    for comparison in (*predictions_with_nulls(), *window_against_river()):
         print(comparison, flush=True)
     print("\nPredict, then learn: 4 classes of two clusters, 64 features (half of them noise), drift")
     comparisons, lines = against_river()

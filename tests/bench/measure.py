@@ -34,7 +34,12 @@ class Comparison:
         return f"  {self.what:<74} {self.ratio:>8.3g}   {aim:<12} {self.verdict:<4}   {self.detail}"
 
 
-def in_turn(rivals: Mapping[str, Callable[[], object]], repetitions: int, warm_up: int = 1) -> dict[str, float]:
+def in_turn(
+    rivals: Mapping[str, Callable[[], object]],
+    repetitions: int,
+    warm_up: int = 1,
+    of: Callable[[list[float]], float] = median,
+) -> dict[str, float]:
     """Median seconds of each rival; one call each in every round, after `warm_up` rounds that do not count."""
     seconds: dict[str, list[float]] = {name: [] for name in rivals}
     for _ in range(warm_up + repetitions):
@@ -42,7 +47,7 @@ def in_turn(rivals: Mapping[str, Callable[[], object]], repetitions: int, warm_u
             start = time.perf_counter()
             call()
             seconds[name].append(time.perf_counter() - start)
-    return {name: median(taken[warm_up:]) for name, taken in seconds.items()}
+    return {name: of(taken[warm_up:]) for name, taken in seconds.items()}
 
 
 def milliseconds(*seconds: float) -> str:

@@ -15,7 +15,7 @@ def wide_against_narrow(
 ) -> Comparison:
     """One piece learnt in the steady stage with a full memory, at two widths."""
     config = replace(config or LearnerConfig(), longest_rest=0)  # every measured piece takes its step, at both widths
-    update = {str(d): _updates(d, config, repetitions + 1) for d in (wide, narrow)}
+    update = {str(d): updates(d, config, repetitions + 1) for d in (wide, narrow)}
     took = in_turn(update, repetitions)
     return Comparison(
         f"learn {config.batch} records, d = {wide} against d = {narrow}: times as long",
@@ -28,11 +28,11 @@ def wide_against_narrow(
 def switch_against_update(d: int = 256, repetitions: int = 9, config: LearnerConfig | None = None) -> Comparison:
     """An evolution that nobody announced, half of the features swapped, beside one piece learnt; full memory."""
     config = replace(config or LearnerConfig(), longest_rest=0)
-    learner, _ = _full(d, config, 0)
+    learner, _ = full(d, config, 0)
     kept, names = learner.snapshot(), names_of(d + d // 2)
     switched = FeatureSpace(names[d // 2 :])
     learners = iter([EvolvingMetricLearner.restore(kept) for _ in range(repetitions + 1)])
-    rivals = {"switch": lambda: next(learners).evolve(switched), "update": _updates(d, config, repetitions + 1)}
+    rivals = {"switch": lambda: next(learners).evolve(switched), "update": updates(d, config, repetitions + 1)}
     took = in_turn(rivals, repetitions)
     return Comparison(
         f"unannounced switch against learning {config.batch} records, d = {d}: times as long",
@@ -42,9 +42,12 @@ def switch_against_update(d: int = 256, repetitions: int = 9, config: LearnerCon
     )
 
 
-def _updates(d: int, config: LearnerConfig, count: int) -> Callable[[], None]:
-    """A learner with a full memory; every call learns the next piece."""
-    learner, (X, y) = _full(d, config, count)
+def updates(
+    d: int, config: LearnerConfig, count: int, changed: Callable[[Array], Array] = lambda X: X
+) -> Callable[[], None]:
+    """A learner with a full memory; every call learns the next piece, of samples that may be `changed` before."""
+    learner, (X, y) = full(d, config, count)
+    X = changed(X)
     first = len(X) - count * config.batch
     pieces: Iterator[int] = iter(range(first, len(X), config.batch))
 
@@ -55,7 +58,7 @@ def _updates(d: int, config: LearnerConfig, count: int) -> Callable[[], None]:
     return update
 
 
-def _full(d: int, config: LearnerConfig, pieces: int) -> tuple[EvolvingMetricLearner, tuple[Array, Index]]:
+def full(d: int, config: LearnerConfig, pieces: int) -> tuple[EvolvingMetricLearner, tuple[Array, Index]]:
     """A learner in the steady stage with a full memory, and a stream of which `pieces` are left to learn."""
     learner = EvolvingMetricLearner(FeatureSpace(names_of(d)), config, seed=1)
     first = config.memory_size + config.batch

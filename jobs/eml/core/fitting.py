@@ -13,7 +13,7 @@ import numpy as np
 from eml.core import stages
 from eml.core.arrays import Array, Index
 from eml.core.metric import acceptable
-from eml.core.neighbours import Embedded, log_scores
+from eml.core.neighbours import held_out_distances, log_scores
 from eml.core.stages import Objective
 from eml.core.views import log_losses
 
@@ -97,9 +97,12 @@ class Fitter:
 
     def _losses(self, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
         """Log loss (candidates, held) of every held-out sample against all others."""
-        centred, classes = (X - X.mean(axis=0)).astype(np.float32), int(y.max()) + 1
-        embedded = (Embedded.build(centred @ L.T.astype(np.float32), y, classes) for L in candidates)
-        return np.stack([losses(log_scores(e.held_out_distances(held, self.neighbours)), y[held]) for e in embedded])
+        centred = (X - X.mean(axis=0)).astype(np.float32)
+        embedded = np.zeros((len(candidates), len(X), max(len(L) for L in candidates)), dtype=np.float32)
+        for Z, L in zip(embedded, candidates, strict=True):
+            np.matmul(centred, L.T.astype(np.float32), out=Z[:, : len(L)])
+        distances = held_out_distances(embedded, y, held, self.neighbours)
+        return losses(log_scores(distances.reshape(-1, distances.shape[2])).reshape(distances.shape), y[held])
 
 
 def surely(gains: Array, errors: float = SURE) -> bool:
@@ -108,9 +111,10 @@ def surely(gains: Array, errors: float = SURE) -> bool:
 
 
 def losses(scores: Array, y: Index) -> Array:
-    """Log losses (n,) at the weight that suits the scores best: a metric must not win by being less sure."""
-    weighed = log_losses(np.multiply.outer(WEIGHTS, scores), y)  # (weights, n)
-    return np.asarray(weighed[weighed.mean(axis=1).argmin()])
+    """Log losses (..., n) at the weight that suits the scores (..., n, C) best: none must win by being less sure."""
+    weighed = log_losses(np.multiply.outer(WEIGHTS, scores), y)  # (weights, ..., n)
+    best = weighed.mean(axis=-1, keepdims=True).argmin(axis=0, keepdims=True)
+    return np.asarray(np.take_along_axis(weighed, best, axis=0)[0])
 
 
 def _principal(X: Array, factors: Array, rank: int) -> Array:

@@ -16,12 +16,17 @@ L (convex-concave procedure), which always exists:
     R = pull_cross Z_other + Lap(push) Z + diag(push_cross 1) Z - push_cross Z_other      (n, k)
 """
 
+from copy import copy
 from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
+from scipy.linalg import lapack
 
 from eml.core.arrays import Array, Index
+
+Matrix: TypeAlias = Any  # an array, dense or sparse; scipy does not say its types
 
 EXPLODED = 1e3  # a step that grows the metric's norm by more than this factor is refused
 
@@ -30,18 +35,18 @@ EXPLODED = 1e3  # a step that grows the metric's norm by more than this factor i
 class Ties:
     """Weighted edges of one side: to samples of the same embedding, and to those of the other one."""
 
-    pull: Array  # (n, n) Laplacian of the (P, Q) edges within this side
-    push: Array  # (n, n) Laplacian of the (P, K) edges within this side
-    cross_pull: Array | None = None  # (n, n) weights from this side's rows to the other's
-    cross_push: Array | None = None
+    pull: Matrix  # (n, n) Laplacian of the (P, Q) edges within this side
+    push: Matrix  # (n, n) Laplacian of the (P, K) edges within this side
+    cross_pull: Matrix | None = None  # (n, n) weights from this side's rows to the other's
+    cross_push: Matrix | None = None
 
-    def implicit(self) -> Array:
+    def implicit(self) -> Matrix:
         """A (n, n): the part that is quadratic and convex in this side's metric."""
-        return self.pull if self.cross_pull is None else self.pull + np.diag(self.cross_pull.sum(axis=1))
+        return self.pull if self.cross_pull is None else self.pull + sparse.diags_array(self.cross_pull.sum(axis=1))
 
     def explicit(self, Z: Array, other: Array | None = None) -> Array:
         """R (n, k): the part taken at the last metric; `Z` and `other` are the two embeddings."""
-        R = self.push @ Z
+        R = np.asarray(self.push @ Z)
         if self.cross_pull is not None and self.cross_push is not None and other is not None:
             R += self.cross_pull @ other + self.cross_push.sum(axis=1)[:, None] * Z - self.cross_push @ other
         return R
@@ -51,20 +56,16 @@ class Ties:
         return np.asarray((self.implicit() @ Z - self.explicit(Z, other)).T @ X)
 
 
-def laplacian(rows: Index, columns: Index, weights: Array, n: int) -> Array:
+def laplacian(rows: Index, columns: Index, weights: Array, n: int) -> Matrix:
     """Laplacian (n, n) of undirected edges."""
-    W = edges(rows, columns, weights, n)
-    W += W.T
-    degree = W.sum(axis=1)
-    np.negative(W, out=W)
-    W.flat[:: n + 1] += degree
-    return W
+    i, j, w, each = rows.ravel(), columns.ravel(), weights.ravel(), np.arange(n)
+    degree = np.bincount(i, w, n) + np.bincount(j, w, n)
+    return edges(np.concatenate([each, i, j]), np.concatenate([each, j, i]), np.concatenate([degree, -w, -w]), n)
 
 
-def edges(rows: Index, columns: Index, weights: Array, n: int) -> Array:
+def edges(rows: Index, columns: Index, weights: Array, n: int) -> Matrix:
     """Weights (n, n) of directed edges; plans of several pairs that share an edge add up."""
-    summed = np.bincount((rows * n + columns).ravel(), weights.ravel(), n * n)
-    return np.asarray(summed, dtype=np.float64).reshape(n, n)
+    return sparse.csr_array((weights.ravel(), (rows.ravel(), columns.ravel())), shape=(n, n))
 
 
 def low_rank(L: Array) -> tuple[Array, Array]:
@@ -92,24 +93,32 @@ class SafeStep:
 
     Everything in the inverse is identity plus rank n + k, so it is solved in the smaller of the two
     sizes: linear in d once d exceeds the samples (Woodbury), never a (d, d) matrix then. What does not depend
-    on the size of the step is computed once.
+    on the size of the step is computed once. Only the Cholesky factor is made for each size: an eigendecomposition
+    would serve all sizes, and costs as much as five to eight of them.
     """
 
-    def __init__(self, L: Array, X: Array, A: Array, R: Array, H: tuple[Array, Array]) -> None:
-        self.L, self.toward = L, R.T @ X  # (k, d)
+    def __init__(self, L: Array, X: Array, A: Matrix, R: Array, H: tuple[Array, Array]) -> None:
+        self.L, self.X, self.toward = L, X, R.T @ X  # (k, d)
         self.V, self.h = H
         self.narrow = X.shape[1] <= len(X) + len(self.V)
         if self.narrow:
             self.S = X.T @ (A @ X)  # (d, d)
-            self.low_rank = np.eye(X.shape[1]) + (self.V.T * self.h) @ self.V
+            self.low_rank = (self.V.T * self.h) @ self.V
+            self.low_rank.flat[:: X.shape[1] + 1] += 1.0
             trace, square = float(np.trace(self.S)), float((self.S * self.S).sum())
         else:
-            self.A, self.basis = A, np.vstack([X, self.V])
+            self.A, self.basis = A.toarray() if sparse.issparse(A) else A, np.vstack([X, self.V])
             self.gram = self.basis @ self.basis.T  # (n + k, n + k)
             AK = A @ self.gram[: len(X), : len(X)]
             trace, square = float(np.trace(AK)), float((AK * AK.T).sum())
         # Typical eigenvalue of X'AX; the plain mean would let directions without data inflate the step.
         self.unit = square / trace if trace > 0.0 else 0.0
+
+    def toward_other(self, R: Array) -> Self:
+        """The same step with another explicit part R (n, k); what there is to solve stays."""
+        step = copy(self)
+        step.toward = R.T @ self.X
+        return step
 
     def __call__(self, gamma: float) -> Array:
         """L after a step of size `gamma`, which has no unit."""
@@ -118,8 +127,10 @@ class SafeStep:
         g = gamma / self.unit
         target = self.L + g * self.toward
         if self.narrow:
-            inverted = linalg.solve(self.low_rank + g * self.S, target.T, assume_a="pos", check_finite=False)
-            return np.asarray(inverted.T)
+            _, inverted, failed = lapack.dposv(
+                (self.low_rank + g * self.S).T, target.T, overwrite_a=True, overwrite_b=True
+            )
+            return np.asarray(inverted.T) if failed == 0 else np.full_like(self.L, np.nan)  # nan: refused
         weights = linalg.block_diag(g * self.A, np.diag(self.h))
         inner = np.eye(len(weights)) + weights @ self.gram
         correction = np.linalg.solve(inner, weights @ (self.basis @ target.T))  # (n + k, k)

@@ -14,6 +14,7 @@ References
     Knowledge-Based Systems 70, 2014.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -22,6 +23,7 @@ import numpy as np
 from eml.core.arrays import Array, Array32, Index, packed, smallest, stable_product, unpacked
 
 TINY = np.float32(1e-30)
+FARTHEST = np.float32(1e15)  # squares of embeddings beyond overflow single precision
 BLOCK = 64  # queries at a time: what they need stays in the processor's cache
 EMPTY = 10.0  # a class without exemplars scores this far below the worst one that has some
 
@@ -55,49 +57,70 @@ class Embedded:
         return np.concatenate([self._block_distances(Q[start : start + BLOCK], neighbours) for start in blocks])
 
     def _block_distances(self, Q: Array32, neighbours: int) -> Array:
-        keys = packed(self._squared(stable_product(Q, self.Z), Q))
+        def gaps(found: Index) -> Array32:
+            between = self.Z[found]  # (n, C, r, k)
+            between -= Q[:, None, None, :]
+            return between
+
+        return self.to_classes(self.squared(stable_product(Q, self.Z), Q), gaps, neighbours)
+
+    def to_classes(self, D: Array32, gaps: Callable[[Index], Array32], neighbours: int) -> Array:
+        """Distance (n, C) to every class from squared distances D (n, M) to the exemplars.
+
+        `gaps` gives the differences (n, c, r, k) between the samples and some exemplars (n, c, r) each.
+        """
+        keys = packed(D)
         counts = np.minimum(np.diff(self.starts), neighbours)
-        out = np.full((len(Q), self.classes), np.inf)
+        out = np.full((len(D), self.classes), np.inf)
         for count in np.unique(counts[counts > 0]):  # most often all classes have as many as are asked for
             alike = np.flatnonzero(counts == count)
             slices = (keys[:, self.starts[c] : self.starts[c + 1]] for c in alike)
             found, _ = unpacked(np.stack([smallest(part, int(count)) for part in slices], axis=1))  # (n, alike, r)
-            out[:, alike] = self._to_means(Q, found)
+            out[:, alike] = _to_means(gaps(found))
         return out
 
-    def _to_means(self, Q: Array32, found: Index) -> Array32:
-        gaps = self.Z[found]  # (n, C, r, k)
-        gaps -= Q[:, None, None, :]
-        averages, ranks = _running_means(found.shape[2])
-        means = averages @ gaps
-        means *= means
-        return np.asarray((means.sum(axis=3) / ranks).sum(axis=2) / (1 / ranks).sum())
-
-    def held_out_distances(self, rows: Index, neighbours: int) -> Array:
-        """Cheaper distance (n, C) of exemplars, by memory row, to every class, each left out itself."""
-        place = np.empty(len(self.order), dtype=np.intp)
-        place[self.order] = np.arange(len(self.order))
-        mine = place[rows]
-        Q = self.Z[mine]
-        D = self._squared(Q @ self.Z.T, Q)
-        D[np.arange(len(rows)), mine] = np.inf
-        out = np.full((len(rows), self.classes), np.inf)
-        for c in range(self.classes):
-            start, end = self.starts[c], self.starts[c + 1]
-            count = min(neighbours, end - start)
-            if count:
-                near = np.sort(np.partition(D[:, start:end], count - 1, axis=1)[:, :count], axis=1)
-                reached = np.isfinite(near)
-                ranks = np.arange(1, count + 1, dtype=np.float32)
-                total = np.where(reached, near / ranks, 0).sum(axis=1)
-                out[:, c] = np.where(reached[:, 0], total / np.maximum((reached / ranks).sum(axis=1), TINY), np.inf)
-        return out
-
-    def _squared(self, products: Array32, Q: Array32) -> Array32:
+    def squared(self, products: Array32, Q: Array32) -> Array32:
+        """Squared distances (n, M) from the products of Q (n, k) with the exemplars, in their place."""
         products *= -2.0
         products += (Q * Q).sum(axis=1)[:, None]
         products += self.norms
         return np.maximum(products, 0.0, out=products)
+
+
+def held_out_distances(Z: Array32, labels: Index, rows: Index, neighbours: int) -> Array:
+    """Cheaper distances (s, h, C) of some rows to every class under several embeddings Z (s, n, k), each left out."""
+    order, classes = np.argsort(labels, kind="stable"), int(labels.max()) + 1
+    Z, Q = Z[:, order], Z[:, rows]
+    D = Q @ Z.transpose(0, 2, 1)
+    D *= -2.0
+    D += (Q * Q).sum(axis=2)[:, :, None]
+    D += (Z * Z).sum(axis=2)[:, None, :]
+    np.maximum(D, 0.0, out=D)
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    D[:, np.arange(len(rows)), place[rows]] = np.inf
+    starts = np.zeros(classes + 1, dtype=np.intp)
+    np.cumsum(np.bincount(labels), out=starts[1:])
+    counts = np.minimum(np.diff(starts), neighbours)
+    out = np.full((*D.shape[:2], classes), np.inf)
+    for count in np.unique(counts[counts > 0]):  # most often all classes have as many as are asked for
+        alike = np.flatnonzero(counts == count)
+        slices = (D[:, :, starts[c] : starts[c + 1]] for c in alike)
+        near = np.stack([np.partition(part, count - 1, axis=2)[:, :, :count] for part in slices], axis=2)
+        near.sort(axis=3)  # (s, h, alike, r)
+        weights = (1.0 / np.arange(1, count + 1)).astype(np.float32)
+        reached = np.isfinite(near[:, :, :, -1])  # where a row itself is among so few, it is the last
+        near[~reached, -1] = 0.0
+        total = np.where(reached, weights.sum(), weights[:-1].sum())
+        out[:, :, alike] = np.where(total > 0.0, near @ weights / np.maximum(total, TINY), np.inf)
+    return out
+
+
+def _to_means(gaps: Array32) -> Array32:
+    averages, ranks = _running_means(gaps.shape[2])
+    means = averages @ gaps
+    means *= means
+    return np.asarray((means.sum(axis=3) / ranks).sum(axis=2) / (1 / ranks).sum())
 
 
 @cache

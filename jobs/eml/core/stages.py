@@ -122,8 +122,11 @@ def improve(
     triplets, involved = triplets.compact()
     X, Z = X[involved], Z[involved]
     (own,) = hinges([(Z, Z)], triplets, objective)
-    step = _step(L, X, own_ties(own, triplets, len(X)), Z, None, own.active.mean(), objective)
-    return [_same_size(step(gamma), L) for gamma in gammas] if own.active.any() else []
+    share = own.active.mean()  # of violated triplets: passive where little is wrong
+    if share == 0.0:
+        return []
+    step = _step(L, X, own_ties(own, triplets, len(X)), Z, None, objective)
+    return [_same_size(step(gamma * share), L) for gamma in gammas]
 
 
 def transform(
@@ -147,13 +150,14 @@ def transform(
     own_a, own_s, a_to_s, s_to_a = t_hinges(Za, Zs, triplets, objective)
     ties_a = tied(own_ties(own_a, triplets, n), a_to_s, s_to_a, triplets, objective.rho)
     ties_s = tied(own_ties(own_s, triplets, n), s_to_a, a_to_s, triplets, objective.rho)
-    step_a = _step(La, Xa, ties_a, Za, Zs, own_a.active.mean(), objective)
+    step_a, step_s = _step(La, Xa, ties_a, Za, Zs, objective), _step(Ls, Xs, ties_s, Zs, Za, objective)
     candidates = []
     for gamma in gammas:
-        La_new = step_a(gamma)
-        step_s = _step(Ls, Xs, ties_s, Zs, Xa @ La_new.T, own_s.active.mean(), objective)
+        La_new = step_a(gamma * own_a.active.mean())
+        stepped = step_s.toward_other(ties_s.explicit(Zs, Xa @ La_new.T))
         size = np.linalg.norm(La) / max(float(np.linalg.norm(La_new)), TINY)
-        candidates.append((La_new * size, step_s(gamma) * size))  # one factor: the two stay in one space
+        Ls_new = stepped(gamma * own_s.active.mean())
+        candidates.append((La_new * size, Ls_new * size))  # one factor: the two stay in one space
     return candidates
 
 
@@ -162,12 +166,8 @@ def t_hinges(Za: Array, Zs: Array, triplets: Triplets, objective: Objective) -> 
     return hinges([(Za, Za), (Zs, Zs), (Za, Zs), (Zs, Za)], triplets, objective)
 
 
-def _step(
-    L: Array, X: Array, ties: Ties, Z: Array, other: Array | None, share: float, objective: Objective
-) -> Callable[[float], Array]:
-    """The step as a function of its size; `share` of violated triplets: passive where little is wrong."""
-    step = SafeStep(L, X, ties.implicit(), ties.explicit(Z, other), objective.regulariser(L))
-    return lambda gamma: step(gamma * share)
+def _step(L: Array, X: Array, ties: Ties, Z: Array, other: Array | None, objective: Objective) -> SafeStep:
+    return SafeStep(L, X, ties.implicit(), ties.explicit(Z, other), objective.regulariser(L))
 
 
 def _same_size(new: Array, old: Array) -> Array:

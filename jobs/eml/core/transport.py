@@ -1,6 +1,6 @@
 r"""Smoothed Wasserstein distances for all pairs of signatures of a batch at once.
 
-Called by `stages` with the costs of many small pairs; calls POT. It knows costs and plans,
+Called by `stages` with the costs of many small pairs; calls POT for the hard ones. It knows costs and plans,
 not features or classes.
 
 For a pair with costs $D \in R^{m \times n}$ and uniform weights the smoothed distance is (paper, Eq. 2)
@@ -23,7 +23,8 @@ import ot
 
 from eml.core.arrays import Array
 
-MAX_ITERATIONS = 21  # the error is looked at every tenth; small local pairs are near enough by then
+MAX_ITERATIONS = 21  # small local pairs are near enough by then
+LOOKED_AT = 10  # iterations between two looks at the error
 TOLERANCE = 1e-3
 
 
@@ -50,10 +51,10 @@ def solve(D: Array, sigma: float, iterations: int = MAX_ITERATIONS) -> Plans:
     if not unit > 0.0:  # all samples coincide: every plan is optimal, the uniform one has most entropy
         return uniform(D)
     cost = (D - D.min(axis=(1, 2), keepdims=True)) / unit  # a constant moves no plan but saves from underflow
-    F = _sinkhorn(cost, sigma, "sinkhorn", iterations)
+    F = _scaled(cost, sigma, iterations)
     bad = ~np.isfinite(F).all(axis=(1, 2))
     if bad.any():
-        F[bad] = _sinkhorn(cost[bad], sigma, "log_sinkhorn", iterations)
+        F[bad] = _in_log_domain(cost[bad], sigma, iterations)
     return _plans(D, F, sigma * unit)
 
 
@@ -65,9 +66,27 @@ def uniform(D: Array) -> Plans:
     return _plans(D, np.full(D.shape, 1.0 / (D.shape[1] * D.shape[2])), 0.0)
 
 
-def _sinkhorn(cost: Array, sigma: float, method: str, iterations: int) -> Array:
+def _scaled(cost: Array, sigma: float, iterations: int) -> Array:
+    """Plans by plain scaling; not finite where it underflows.
+
+    The same as POT's `solve_batch`, with the pairs in the last axis: several times faster for small pairs.
+    """
+    K = np.exp(np.ascontiguousarray(cost.transpose(1, 2, 0)) / -sigma)  # (m, n, B)
+    m, n, _ = K.shape
+    f, g = np.ones(K.shape[::2]), np.ones(K.shape[1:])
     with np.errstate(all="ignore"):  # underflow is expected and looked for by the caller
-        result = ot.solve_batch(cost, reg=sigma, method=method, max_iter=iterations, tol=TOLERANCE, grad="detach")
+        for i in range(iterations):
+            f = 1.0 / m / (K * g).sum(axis=1)
+            g = 1.0 / n / (K * f[:, None]).sum(axis=0)
+            if i % LOOKED_AT == 0:
+                error = np.square(f * (K * g).sum(axis=1) - 1.0 / m).sum(axis=0).max()
+                if error < TOLERANCE**2:
+                    break
+        return np.ascontiguousarray((K * f[:, None] * g).transpose(2, 0, 1))
+
+
+def _in_log_domain(cost: Array, sigma: float, iterations: int) -> Array:
+    result = ot.solve_batch(cost, reg=sigma, method="log_sinkhorn", max_iter=iterations, tol=TOLERANCE, grad="detach")
     return np.asarray(result.plan)
 
 

@@ -17,14 +17,14 @@ import numpy as np
 
 from eml.core.arrays import TINY, Array, Array32, Index, Mask, stable_product
 from eml.core.memory import Memory
-from eml.core.neighbours import Embedded
+from eml.core.missing import Columns
+from eml.core.neighbours import FARTHEST, Embedded
 
 FIRST_WEIGHT = 4.0  # a class twice as far is 16 times less likely, until data say otherwise
 LIGHTEST, HEAVIEST = 0.02, 50.0
 BELIEF = 2.0  # curvature the first weights start with: what a few doubtful records would give
 RIDGE = 0.1  # added to the curvature in every step: no division by none
 FORGET = 0.97  # per batch
-FARTHEST = np.float32(1e15)  # squares of embeddings beyond overflow single precision
 
 
 @dataclass(slots=True)
@@ -37,43 +37,45 @@ class View:
     hits: float = 0.0  # discounted prequential score: right ones and all
     trials: float = 0.0
     embedded: Embedded | None = None
+    by_column: Columns | None = None  # made when the first sample with missing values comes
     centre: Array = field(default_factory=lambda: np.zeros(0))  # taken off before single precision
 
     def refresh(self, memory: Memory, classes: int, centre: Array) -> None:
         """Embed the memory anew after it, or the metric, changed."""
         self.centre = centre[self.columns]
+        Z = self._centred(memory) @ self.L.T.astype(np.float32)
+        self.embedded = Embedded.build(np.clip(Z, -FARTHEST, FARTHEST, out=Z), memory.y, classes)
+        self.by_column = None
+
+    def _centred(self, memory: Memory) -> Array32:
         whole = len(self.columns) == memory.X.shape[1]  # then they are all of them, in order: no copy
         X = memory.X if whole else memory.X[:, self.columns]
-        Z = (X - self.centre.astype(np.float32)) @ self.L.T.astype(np.float32)
-        self.embedded = Embedded.build(np.clip(Z, -FARTHEST, FARTHEST, out=Z), memory.y, classes)
+        return np.asarray(X - self.centre.astype(np.float32))
 
-    def embed(self, X: Array) -> Array32:
-        """Embedding (n, k) of samples of the whole space."""
-        Z = stable_product((X[:, self.columns] - self.centre).astype(np.float32), self.L.astype(np.float32))
+    def embed(self, X: Array, there: Mask | None = None) -> Array32:
+        """Embedding (n, k) of samples of the whole space; a value that is not there counts as the centre."""
+        centred = X[:, self.columns] - self.centre
+        if there is not None:
+            centred *= there
+        Z = stable_product(centred.astype(np.float32), self.L.astype(np.float32))
         return np.clip(Z, -FARTHEST, FARTHEST, out=Z)
 
     def distances(self, X: Array, present: Mask, memory: Memory, neighbours: int) -> Array:
         """Distance (n, C) to every class; both sides lose the columns a sample does not have."""
         assert self.embedded is not None  # noqa: S101  a view is refreshed before it is asked
         there = present[:, self.columns]
-        if there.all():
+        whole = there.all(axis=1)
+        if whole.all():
             return self.embedded.class_distances(self.embed(X), neighbours)
-        out = np.empty((len(X), self.embedded.classes))
-        patterns, which = np.unique(there, axis=0, return_inverse=True)
-        for number, pattern in enumerate(patterns):
-            rows = np.flatnonzero(which.ravel() == number)
-            part = self._without(~pattern, memory)
-            out[rows] = part.distances(X[rows], np.ones_like(present[rows]), memory, neighbours)
+        if self.by_column is None:
+            self.by_column = Columns.build(self.embedded, self._centred(memory), self.L)
+        Q = self.embed(X, there)
+        if not whole.any():
+            return self.by_column.class_distances(Q, there, neighbours)
+        out, part = np.empty((len(X), self.embedded.classes)), ~whole
+        out[whole] = self.embedded.class_distances(Q[whole], neighbours)
+        out[part] = self.by_column.class_distances(Q[part], there[part], neighbours)
         return out
-
-    def _without(self, lost: Mask, memory: Memory) -> "View":
-        if not lost.any():
-            return self
-        part = View(self.name, self.columns[~lost], self.L[:, ~lost])
-        centre = np.zeros(memory.X.shape[1])
-        centre[self.columns] = self.centre
-        part.refresh(memory, self.embedded.classes if self.embedded else 0, centre)
-        return part
 
     def record(self, scores: Array, y: Index) -> None:
         """Count what this view would have said of labelled samples before they are learnt."""

@@ -18,7 +18,7 @@ def matrices(n: int, d: int, k: int, seed: int = 0) -> Parts:
     random = np.random.default_rng(seed)
     L, X = random.normal(size=(k, d)), random.normal(size=(n, d))
     rows, columns = random.integers(0, n, size=(2, 4 * n))
-    pull = laplacian(rows, columns, random.random(4 * n), n)
+    pull = laplacian(rows, columns, random.random(4 * n), n).toarray()
     push = laplacian(columns, rows[::-1], random.random(4 * n), n)
     return L, X, pull, push @ (X @ L.T)
 
@@ -44,12 +44,12 @@ def test_a_laplacian_weighs_squared_differences_along_edges():
 
 
 def test_an_edge_of_a_sample_to_itself_weighs_nothing():
-    assert not laplacian(np.array([1]), np.array([1]), np.array([7.0]), 3).any()
+    assert not laplacian(np.array([1]), np.array([1]), np.array([7.0]), 3).toarray().any()
 
 
 def test_edges_are_directed_and_add_up():
     W = edges(np.array([[0, 1], [0, 2]]), np.array([[1, 0], [1, 2]]), np.array([[1.0, 2.0], [3.0, 4.0]]), 3)
-    np.testing.assert_array_equal(W, [[0, 4, 0], [2, 0, 0], [0, 0, 4]])
+    np.testing.assert_array_equal(W.toarray(), [[0, 4, 0], [2, 0, 0], [0, 0, 4]])
 
 
 # -- the low-rank term ---------------------------------------------------------------------------------------------

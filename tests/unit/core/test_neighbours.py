@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from eml.core import EvolvingMetricLearner, LearnerConfig
 from eml.core.arrays import nearest, squared_distances, stable_product
-from eml.core.neighbours import EMPTY, Embedded, log_scores
+from eml.core.neighbours import EMPTY, Embedded, held_out_distances, log_scores
 from tests.unit.core.helpers import Values, World, space
 
 # Few values, so that there are ties; zeros of both signs; what overflows single precision; subnormals.
@@ -152,9 +152,12 @@ def test_class_distances_are_those_of_a_loop(r):
 
 @pytest.mark.parametrize("r", [1, 3, 7])
 def test_held_out_distances_are_those_of_a_loop_without_the_sample_itself(r):
-    fast, Z, labels = embedded()
+    _, Z, labels = embedded()
     rows = np.array([4, 0, 30, 9])
-    D = fast.held_out_distances(rows, r)
+    labels = np.append(labels, 4)  # class 3 has none, class 4 one
+    Z = np.concatenate([Z, np.zeros((1, 6), dtype=np.float32)])
+    other, D = held_out_distances(np.stack([2.0 * Z, Z]), labels, rows, r)
+    np.testing.assert_allclose(other, 4.0 * D, rtol=1e-5)
     for i, row in enumerate(rows):
         rest = np.arange(len(Z)) != row
         for c in range(3):
@@ -165,9 +168,9 @@ def test_held_out_distances_are_those_of_a_loop_without_the_sample_itself(r):
 
 def test_the_last_exemplar_of_a_class_is_infinitely_far_from_its_own_class_when_held_out():
     Z = np.eye(3, dtype=np.float32)
-    D = Embedded.build(Z, np.array([0, 0, 1]), 2).held_out_distances(np.array([2]), 3)
-    assert np.isinf(D[0, 1])
-    assert np.isfinite(D[0, 0])
+    ((D,),) = held_out_distances(Z[None], np.array([0, 0, 1]), np.array([2]), 3)
+    assert np.isinf(D[1])
+    assert np.isfinite(D[0])
 
 
 def test_a_sample_amid_its_exemplars_is_nearer_than_to_any_one_of_them():

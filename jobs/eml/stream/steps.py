@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
+from eml.core.symbols import number_of
 from eml.stream.errors import BadRecordError
 from eml.stream.varints import READ_WHOLE, bad_value, read_index, read_long, read_size, truncated
 
@@ -112,6 +113,17 @@ def nullable(step: Step, null: int, absent: object = None) -> Step:
         return pos
 
     return maybe
+
+
+def numbered(text_step: Step) -> Step:
+    """A symbol of a category, which `text_step` reads in words, as its number."""
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        pos = text_step(data, pos, out)
+        out[-1] = number_of(out[-1])
+        return pos
+
+    return step
 
 
 # -- single numbers ------------------------------------------------------------------------------------------------

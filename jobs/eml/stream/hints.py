@@ -1,8 +1,8 @@
 """What a person should know of a schema's fields: which are ignored and why, and which look like a mistake.
 
-Called by `schema` once per schema; the result is logged and stands in the evolution event. A reserved field under a
-slightly different name (`Label` for `label`) is no error to the decoder: it is ignored, or taken for a feature, and
-nothing is ever learnt. Decides nothing.
+Called by `schema` once per schema; `registry` has the result logged, and it stands in the evolution event. A reserved
+field under a slightly different name (`Label` for `label`) is no error to the decoder: it is ignored, or taken for a
+feature, and nothing is ever learnt. Decides nothing.
 """
 
 import logging

@@ -38,6 +38,7 @@ class ReadingSchema:
     name: str = ""  # of the record, with its namespace
     foreign_reading: str = ""  # why its records are no readings, by its subject (`subjects`)
     foreign_label: str = ""  # and no labels
+    reserved: tuple[str, ...] = ()  # fields that say whose, when and what a reading is
 
     def check_reading(self) -> None:
         """Raise where records of this schema are no readings: by its subject, or because they measure nothing."""
@@ -63,7 +64,6 @@ def compile_schema(text: str, schema_id: int, subject: str, version: int, settin
     space = FeatureSpace(tuple(fields.names), fields.aliases, frozenset(fields.categories))
     ignored = tuple(fields.ignored)
     doubts = (*fields.doubts, *hints.warnings(root.fields, _roles(settings), set(fields.names)))
-    hints.tell(schema_id, ignored, doubts)
     return ReadingSchema(
         schema_id,
         subject,
@@ -74,6 +74,7 @@ def compile_schema(text: str, schema_id: int, subject: str, version: int, settin
         Decoder(fields.leaves, reject=settings.non_finite == "reject"),
         doubts,
         root.name,
+        reserved=tuple(fields.reserved),
     )
 
 
@@ -91,6 +92,7 @@ class _Fields:
         self.categories: list[str] = []
         self.retiring: list[str] = []
         self.ignored: list[Ignored] = []
+        self.reserved: list[str] = []
         self.doubts: list[str] = []  # what looks like a mistake
 
     def add(self, record: Type, prefixes: tuple[str, ...], *, retiring: bool = False) -> None:
@@ -100,9 +102,11 @@ class _Fields:
             role = self._roles.get(member.name) if prefixes == ("",) else None
             if role is not None:
                 self.leaves.append(_reserved(member, role))
+                self.reserved.append(member.name)
                 continue
             if member.name == LABEL_KEY and prefixes == ("",) and without_null(member.type)[0].kind == "string":
                 self.leaves.append(Leaf("kafka_key", *without_null(member.type)))
+                self.reserved.append(member.name)
                 continue
             names = self._names(member, prefixes)
             retires = retiring or member.retiring

@@ -17,14 +17,13 @@ from eml.core.symbols import number_of
 from eml.stream import blocks, steps
 from eml.stream.avro_types import Type
 from eml.stream.skipping import skip
-from eml.stream.steps import FORMATS, NAN, Step
+from eml.stream.steps import FORMATS, IN_ONE_BYTE, NAN, Step
 from eml.stream.varints import READ_WHOLE as WHOLE
 
 Role = Literal["feature", "key", "event_id", "event_time", "label", "kafka_key", "ignored"]
 
 SHORT_RUN = 3  # up to here a list of numbers costs less than an array of its own
 SHORT_WHOLE_RUN = 8  # the same for ints, longs and enums, whose array takes more work
-MOST_SYMBOLS = 64  # of an enum in a block: the numbers of so many take one byte each
 PER_MS = {"timestamp-millis": 1, "timestamp-micros": 1_000, "timestamp-nanos": 1_000_000}
 
 
@@ -46,7 +45,7 @@ class Run:
     columns: slice
     item_is: Literal["list", "longs", "symbols"] | np.dtype[Any]  # bytes of these, with a `value`, perhaps a `branch`
     null: int | None = None  # byte of the branch that says null
-    numbers: Array | None = None  # (columns, MOST_SYMBOLS) of symbols: what stands for each
+    numbers: Array | None = None  # (columns, IN_ONE_BYTE) of symbols: what stands for each
 
 
 @dataclass(slots=True)
@@ -108,7 +107,7 @@ def _is_block(run: Sequence[Leaf]) -> bool:
     if len(run) <= SHORT_WHOLE_RUN or null is not None:
         return False
     if kind == "enum":
-        return all(len(leaf.type.symbols) <= MOST_SYMBOLS for leaf in run)
+        return all(len(leaf.type.symbols) <= IN_ONE_BYTE for leaf in run)
     return kind in WHOLE and not category
 
 
@@ -141,7 +140,7 @@ def _number(leaf: Leaf, *, reject: bool) -> Step:
     """The step of a feature on its own."""
     kind = leaf.type.kind
     if leaf.category:
-        step = steps.numbered(_text(leaf.type))
+        step = steps.symbol_number(leaf.type.symbols) if kind == "enum" else steps.numbered(_text(leaf.type))
     elif kind in FORMATS:
         step = steps.real(kind, reject=reject)
     else:
@@ -150,7 +149,7 @@ def _number(leaf: Leaf, *, reject: bool) -> Step:
 
 
 def _symbol_numbers(run: Sequence[Leaf]) -> Array:
-    numbers = np.full((len(run), MOST_SYMBOLS), NAN)
+    numbers = np.full((len(run), IN_ONE_BYTE), NAN)
     for row, leaf in zip(numbers, run, strict=True):
         row[: len(leaf.type.symbols)] = [number_of(each) for each in leaf.type.symbols]
     return numbers

@@ -6,6 +6,7 @@ pattern, where its bytes are as they usually are; else it goes field by field an
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from eml.stream.steps import Step, nullable, whole
@@ -64,7 +65,8 @@ def whole_block(count: int, kind: str) -> Step:
 
 def symbol_block(sizes: Sequence[int]) -> Step:
     """A run of enums of so many symbols each, 64 at most, as bytes that are twice the symbols' numbers."""
-    match = re.compile(b"".join(map(_one_of, sizes)), re.DOTALL).match
+    alike = ((size, len(list(group))) for size, group in groupby(sizes))
+    match = re.compile(b"".join(b"%b{%d}" % (_one_of(size), count) for size, count in alike)).match
 
     def step(data: bytes, pos: int, out: list[Any]) -> int:
         found = match(data, pos)

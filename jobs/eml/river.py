@@ -5,7 +5,9 @@ Called by users of River; calls `core`. Nothing else of the package imports it.
 A record of River names no schema, so what is a missing value and what is an evolution is decided here, from labelled
 records alone (a prediction changes nothing):
 
-    a finite number        a value; booleans count, anything else is as good as absent
+    a finite number        a value; booleans count
+    a text                 a symbol of a category, which is a feature of its own beside the key's numbers, if it has any
+    anything else          as good as absent
     a key is absent        a missing value
     ... for `patience` labelled records in a row      it has vanished: the space evolves without it
     a new key              ignored, in predictions too, until `KNOWN_AFTER` records had it: then the space evolves
@@ -28,10 +30,13 @@ from river import base
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
 from eml.core.arrays import Array
+from eml.core.symbols import number_of
 
 KNOWN_AFTER = 8  # the I-stage asks for that many samples of a new feature: an earlier evolution gains nothing
 
-Record = dict[str, float]  # what is known of a record: its finite numbers
+TEXT = " (text)"  # behind a key's name where its texts are the feature
+
+Record = dict[str, float]  # what is known of a record: its finite numbers, and the numbers of its texts
 
 
 class EMLClassifier(base.Classifier):
@@ -106,7 +111,7 @@ class EMLClassifier(base.Classifier):
         label = self._labels.setdefault(y, len(self._labels))
         self._frequency += [0] * (label == len(self._frequency))
         self._frequency[label] += 1
-        record = numbers_of(x)
+        record = values_of(x)
         self._keys.see(record)
         self._pending.append((record, label))
         size = len(self._pending)
@@ -119,7 +124,7 @@ class EMLClassifier(base.Classifier):
     def predict_proba_one(self, x: Mapping[Hashable, object], **_: Any) -> dict[Hashable, float]:  # noqa: ANN401
         """Probability of every label seen; their frequencies for a record without a known feature."""
         if self._learner is not None:
-            row = row_of(numbers_of(x), self._learner.space.names)
+            row = row_of(values_of(x), self._learner.space.names)
             if not np.isnan(row).all():
                 scores = self._learner.predict_one(row).scores
                 return {label: scores.get(number, 0.0) for label, number in self._labels.items()}
@@ -134,7 +139,7 @@ class EMLClassifier(base.Classifier):
         useful = ~np.isnan(rows).all(axis=1)
         if not useful.any():
             return
-        space = FeatureSpace(names)
+        space = FeatureSpace(names, categories=frozenset(name for name in names if name.endswith(TEXT)))
         if not self._begun or self._learner is None:
             self._learner = PortableLearner(space, self.config, self._actual_seed)
         elif space != self._learner.space:
@@ -186,11 +191,13 @@ class Keys:
         return sorted(keys, key=lambda key: (-self.last[key], -self.newcomers.get(key, math.inf)))[: self.most]
 
 
-def numbers_of(x: Mapping[Hashable, object]) -> Record:
-    """The finite numbers of a record, by name."""
+def values_of(x: Mapping[Hashable, object]) -> Record:
+    """The finite numbers and the symbols of a record, by name."""
     record = {}
     for key, value in x.items():
-        if isinstance(value, (float, int, np.bool_, Real)):
+        if isinstance(value, str):
+            record[f"{key}{TEXT}"] = number_of(value)
+        elif isinstance(value, (float, int, np.bool_, Real)):
             try:
                 number = float(value)
             except OverflowError:  # an integer beyond all floats

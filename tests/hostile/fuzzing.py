@@ -89,6 +89,10 @@ TEXTS = {
             *({"name": f"w{number}", "type": "long"} for number in range(9)),
             *({"name": f"i{number}", "type": ["null", "int"]} for number in range(3)),
             {"name": "yes", "type": "boolean"},
+            *({"name": f"s{number}", "type": "State"} for number in range(9)),
+            {"name": "mode", "type": ["State", "null"]},
+            {"name": "zone", "type": ["null", "string"], "eml.category": True},
+            {"name": "code", "type": "long", "eml.category": True},
         ]
     ),
     5: record_schema(reading_fields()),
@@ -155,7 +159,13 @@ def _record(choices: Choices, level: int) -> dict[str, Any]:
         {
             "name": choices.one("a", "b", "c", "label", "event_id", "event_time", "sensor_id", choices.text()),
             "type": _type(choices, level + 1),
-            **choices.one({}, {}, {"aliases": choices.one([], ["a"], ["a", "b"], "a", [1])}, {"eml.retiring": True}),
+            **choices.one(
+                {},
+                {},
+                {"aliases": choices.one([], ["a"], ["a", "b"], "a", [1])},
+                {"eml.retiring": True},
+                {"eml.category": True},
+            ),
         }
         for _ in range(choices.number(7))
     ]
@@ -193,8 +203,9 @@ def _pool() -> Mapping[int, list[bytes]]:
         pool[version] = [writer.write("k", f"e{n}", n, reading) for n, reading in enumerate(readings)]
     numbers = {f"n{n}": None if n == 4 else n / 2 for n in range(9)} | {f"w{n}": 2 ** (7 * n) for n in range(9)}
     more = {"inner": {"x": 1.5, "t": "t"}, "list": [None, 3], "map": {"k": {"x": 1.0, "t": ""}}, "yes": True}
+    symbols = {f"s{n}": ENUM["symbols"][n % 3] for n in range(9)} | {"mode": None, "zone": "north", "code": -7}
     pool[4] = [
-        written(4, TEXTS[4], {**numbers, **more, "i0": n, "i1": None, "i2": -n, "label": label})
+        written(4, TEXTS[4], {**numbers, **more, **symbols, "i0": n, "i1": None, "i2": -n, "label": label})
         for n, label in enumerate([None, "fine", "worn", "dead", "fine", "worn"])
     ]
     for schema_id, names in ((5, "abc"), (6, "dbc")):

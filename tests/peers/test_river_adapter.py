@@ -5,6 +5,7 @@ import doctest
 import math
 import pickle
 import random
+from collections.abc import Hashable
 from itertools import islice
 
 import numpy as np
@@ -202,9 +203,34 @@ def test_predictions_start_with_the_first_label_and_change_nothing():
         assert pickle.dumps(model) == before
 
 
-def test_only_finite_numbers_are_values():
+def test_texts_are_categories():
+    model, rng, right = EMLClassifier(config=SMALL, seed=1), random.Random(5), []  # noqa: S311  a repeatable choice
+    for i in range(400):
+        y = rng.choice(["ok", "worn"])
+        mode = {"ok": ("idle", "run"), "worn": ("jog", "boost")}[y][i % 2] if rng.random() < 0.95 else "run"
+        x: dict[Hashable, object] = {
+            "noise": rng.gauss(0, 1),
+            "mode": mode if i % 10 else None,
+        }  # now and then it is missing
+        right.append(model.predict_one(x) == y)
+        if i % 50 == 1:
+            x["mode"] = 7  # a number is no symbol
+        model.learn_one(x, y)
+    assert share(right[100:]) > 0.85
+    assert learner_of(model).space.categories == {"mode (text)"}
+    assert copy.deepcopy(model).predict_one({"mode": "jog"}) == "worn"
+
+
+def test_a_text_that_is_another_in_every_record_is_bounded():
+    model = EMLClassifier(batch=16, config=SMALL, seed=1)
+    right = hits(model, ((x | {"id": f"id {i}"}, y) for i, (x, y) in enumerate(noisy(600, lambda _: []))))
+    assert share(right[100:]) > 0.9
+    assert learner_of(model)._state.memory.X.shape[1] <= 1 + 1 + 64
+
+
+def test_only_finite_numbers_and_texts_are_values():
     plain, odd = EMLClassifier(config=SMALL, seed=1), EMLClassifier(config=SMALL, seed=1)
-    ballast = {"text": "x", "none": None, "list": [1], "nan": math.nan, "inf": -math.inf, "huge": 10**400, "i": 1j}
+    ballast = {"bytes": b"x", "none": None, "list": [1], "nan": math.nan, "inf": -math.inf, "huge": 10**400, "i": 1j}
     for x, y in datasets.Phishing().take(100):
         flag = bool(x["is_popular"])
         plain.learn_one(x | {"flag": float(flag), "count": 2.0}, y)
@@ -220,7 +246,7 @@ def test_records_without_a_known_feature_get_the_frequencies():
         model.learn_one({}, y)
     assert model.predict_proba_one({}) == {"a": 0.75, "b": 0.25}
     for i in range(100):
-        model.learn_one({"f": i % 2} if i % 3 else {"text": "x"}, "ab"[i % 2])
+        model.learn_one({"f": i % 2} if i % 3 else {"bytes": b"x"}, "ab"[i % 2])
     assert model.predict_one({"f": 1}) == "b"
     assert model.predict_proba_one({"never seen": 1.0}) == {"a": 53 / 104, "b": 51 / 104}
 

@@ -37,7 +37,7 @@ def first_metric(state: State, columns: Index, fitter: Fitter) -> Array:
     """A metric over `columns` from the memory alone."""
     rows = state.memory.sample(SAMPLES, state.rng)
     X = state.memory.samples(rows, columns)
-    return fitter.first(X, state.memory.y[rows], X.std(axis=0))
+    return fitter.first(X, state.memory.y[rows], *state.spelling.deviations(X.std(axis=0), columns))
 
 
 def begin_anew(state: State, fitter: Fitter) -> None:
@@ -67,7 +67,7 @@ def trusted(state: State) -> Index:
     columns = np.arange(len(state.space))
     if upcoming is not None:
         columns = state.columns_of(state.space.diff(upcoming.space))
-    rows = np.flatnonzero(state.memory.knowing(columns, KNOWN_SHARE))
+    rows = np.flatnonzero(state.knowing(columns, KNOWN_SHARE))
     enough = len(rows) >= FEWEST_TRUSTED and len(np.unique(state.memory.y[rows])) == len(np.unique(state.memory.y))
     return rows if enough else np.arange(len(state.memory))
 
@@ -183,7 +183,7 @@ def _survivors_alone(state: State, survived: Index, Ls: Array, config: LearnerCo
 def _outdoes(state: State, survived: Index, Ls: Array, fresh: Array, fitter: Fitter) -> bool:
     """Whether a fresh metric is surely better: what came through several evolutions may have lost its way."""
     memory = state.memory
-    real = np.flatnonzero(memory.knowing(survived, REAL_SHARE))
+    real = np.flatnonzero(state.knowing(survived, REAL_SHARE))
     rows = memory.sample(SAMPLES, state.rng, real)
     if len(rows) < FEWEST_TRUSTED or len(np.unique(memory.y[rows])) < 2:
         return False
@@ -307,7 +307,7 @@ def _start_cold(state: State) -> None:
 def _forget_strangers(state: State, survived: Index, fewest: int) -> None:
     """Drop exemplars that hardly know the survivors (seen two evolutions ago), where their class has better ones."""
     memory = state.memory
-    knows = memory.knowing(survived, KNOWN_SHARE)
+    knows = state.knowing(survived, KNOWN_SHARE)
     enough = np.bincount(memory.y[knows], minlength=len(state.classes)) >= fewest
     memory.keep(np.flatnonzero(knows | ~enough[memory.y]))
 
@@ -320,7 +320,7 @@ def outdated(state: State) -> Mask:
     memory = state.memory
     if state.stage != "inheriting" or len(memory) < memory.capacity:
         return memory.stale
-    return memory.stale | ~memory.knowing(state.new_columns(), KNOWN_SHARE)
+    return memory.stale | ~state.knowing(state.new_columns(), KNOWN_SHARE)
 
 
 def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None:
@@ -330,7 +330,8 @@ def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None
     survived, columns = state.views[0], np.arange(len(state.space))
     X = state.memory.samples(np.arange(len(state.memory)), columns)
     observed = state.memory.observed[:, : len(columns)]
-    exemplars = Exemplars(X, state.memory.y, observed, state.statistics.deviation())
+    counted = state.spelling.one_each(state.new_columns())
+    exemplars = Exemplars(X, state.memory.y, observed, state.statistics.deviation(), counted)
     weight, anchors = float(state.pooling.w.sum()), config.batch // 2 + config.replay
     inheritance = inherit(exemplars, survived, state.returned, weight, fitter, anchors, state.rng)
     if inheritance is None:
@@ -357,7 +358,7 @@ def complete_memory(state: State) -> None:
     """Estimate the new features of old exemplars anew: there are more donors by now."""
     memory, survived = state.memory, state.views[0]
     new = state.new_columns()
-    donors = donors_of(memory.observed, new)
+    donors = donors_of(memory.observed, state.spelling.one_each(new))
     needy = np.ones(len(memory), dtype=np.bool_)
     needy[donors] = False
     if needy.any() and len(donors):

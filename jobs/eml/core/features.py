@@ -9,13 +9,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 from eml.core.errors import FeatureError
+
+CATEGORY = "\0="  # behind a category's name while two spaces are compared: no name has it
 
 
 @dataclass(frozen=True)
 class FeatureSpace:
     """An ordered set of feature names; `aliases` lists the former names of a feature.
+
+    The values of `categories` are numbers of symbols (`symbols`), which are the same or not; all others are amounts.
 
     >>> old = FeatureSpace(("temp", "rpm", "load"))
     >>> new = FeatureSpace(("rpm", "temperature", "torque"), aliases={"temperature": ("temp",)})
@@ -26,26 +31,30 @@ class FeatureSpace:
 
     names: tuple[str, ...]
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    categories: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "categories", frozenset(self.categories))
         former = {name: tuple(names) for name, names in self.aliases.items()}
         object.__setattr__(self, "aliases", MappingProxyType(former))
         twice = sorted(name for name, count in Counter(self.names).items() if count > 1)
         if twice:
             raise FeatureError(f"feature names must differ; these stand twice: {', '.join(twice)}")
-        unknown = sorted(set(self.aliases) - set(self.names))
-        if unknown:
-            raise FeatureError(f"aliases for features that are not in the space: {', '.join(unknown)}")
+        for what, named in (("aliases for features", self.aliases), ("categories", self.categories)):
+            unknown = sorted(set(named) - set(self.names))
+            if unknown:
+                raise FeatureError(f"{what} that are not in the space: {', '.join(unknown)}")
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __hash__(self) -> int:
-        return hash((self.names, tuple(sorted(self.aliases.items()))))
+        return hash((self.names, tuple(sorted(self.aliases.items())), self.categories))
 
-    def __reduce__(self) -> tuple[type["FeatureSpace"], tuple[tuple[str, ...], dict[str, tuple[str, ...]]]]:
-        return FeatureSpace, (self.names, dict(self.aliases))  # a mapping proxy can be neither pickled nor copied
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A mapping proxy can be neither pickled nor copied; a set's own order is not the same in every process.
+        return FeatureSpace, (self.names, dict(self.aliases), tuple(sorted(self.categories)))
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -66,7 +75,12 @@ class FeatureSpace:
         long after the rename. It does not win where the name was given away: in a cycle or chain of renames (a to b
         and b to a; a to b and b to c) all of whose names are explicitly renamed, by aliases that only one of the two
         spaces has. So the version that swaps two names moves both, and the next one, with the same aliases, neither.
+
+        An amount does not become a category, nor the other way round: of a name that changes its kind, the old feature
+        has vanished and a new one has come, because nothing that was learnt of one holds for the other.
         """
+        if self.categories or new.categories:
+            return _plain(_with_kinds(self).diff(_with_kinds(new)))
         former = {name: name for name in new.names if name in self.position} | _moved(self, new)
         taken = set(former.values())
         for name in new.names:
@@ -110,6 +124,23 @@ class FeatureChange:
     def is_evolution(self) -> bool:
         """Whether the set of features changed; a new order or new names alone are none."""
         return bool(self.vanished or self.augmented)
+
+
+def _with_kinds(space: FeatureSpace) -> FeatureSpace:
+    """The same features under names that also say their kind."""
+    marks = {name: CATEGORY if name in space.categories else "" for name in space.names}
+    aliases = {name + marks[name]: tuple(f + marks[name] for f in former) for name, former in space.aliases.items()}
+    return FeatureSpace(tuple(name + mark for name, mark in marks.items()), aliases)
+
+
+def _plain(change: "FeatureChange") -> "FeatureChange":
+    """The same change without the kinds."""
+    vanished, survived, augmented = (
+        tuple(name.removesuffix(CATEGORY) for name in names)
+        for names in (change.vanished, change.survived, change.augmented)
+    )
+    former = {new.removesuffix(CATEGORY): old.removesuffix(CATEGORY) for new, old in change.former.items()}
+    return FeatureChange(vanished, survived, augmented, former)
 
 
 def _claims(old: FeatureSpace, new: FeatureSpace, name: str) -> list[str]:

@@ -34,12 +34,13 @@ class Fitter:
     refused: int = 0
     taken: int = 0
 
-    def first(self, X: Array, y: Index, deviation: Array) -> Array:
+    def first(self, X: Array, y: Index, *deviations: Array) -> Array:
         """A metric to begin with (k, d): principal directions under the scaling that leave-one-out likes best.
 
-        Features that tell the classes apart count more, if that is surely better.
+        Features that tell the classes apart count more, if that is surely better. There may be several opinions of how
+        far features deviate (d,): with categories among them.
         """
-        everyone, factors = np.arange(len(X)), [scaling(deviation, power) for power in SCALINGS]
+        everyone, factors = np.arange(len(X)), [scaling(d, power) for d in deviations for power in SCALINGS]
         metrics = [_principal(X, factor, self.rank) for factor in factors]
         best = self.best_of(metrics, X, y, everyone)
         weighed = _principal(X, factors[best] * relevance(X, y) ** RELEVANCE, self.rank)

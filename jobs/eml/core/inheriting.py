@@ -60,6 +60,7 @@ class Exemplars:
     y: Index  # (n,)
     observed: Mask  # (n, d)
     deviation: Array  # (d,) of each feature, by the running statistics
+    counted: Index | None = None  # new columns that say whether an exemplar has the new features; None: all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def inherit(
     """
     X, y = exemplars.X, exemplars.y
     new = np.setdiff1d(np.arange(X.shape[1]), survived.columns)
-    donors = donors_of(exemplars.observed, new)
+    donors = donors_of(exemplars.observed, new if exemplars.counted is None else exemplars.counted)
     if len(donors) < FEWEST_DONORS or len(np.unique(y[donors])) < 2:
         return None
     known = X[:, survived.columns] @ survived.L.T

@@ -132,8 +132,7 @@ class EvolvingMetricLearner:
     def _learn_piece(self, raw: Array, y: Index) -> None:
         state = self._state
         fitter = self._fitter()
-        if self.config.spell:
-            self._spell_out(raw, fitter)
+        self._spell_out(raw, fitter)
         X, present = self._take_in(raw)
         self._test(X, present, y)
         rows = state.memory.add(X, present, y, state.rng, evolution.outdated(state))
@@ -153,11 +152,15 @@ class EvolvingMetricLearner:
         state.refresh()
 
     def _spell_out(self, raw: Array, fitter: Fitter) -> None:
-        """Columns for new levels; and whenever the samples have doubled, ask anew which features are codes."""
+        """Columns for new levels; and whenever the samples have doubled, ask anew which features are codes.
+
+        Then a fresh metric is on offer, too, which knows all symbols of categories that came since the last one.
+        """
         state = self._state
         levels.meet(state, raw)
-        settled = state.stage in {"steady", "transforming"}
-        if settled and _doubled(state.learnt, state.learnt + len(raw)) and levels.choose(state, fitter):
+        if state.stage not in {"steady", "transforming"} or not _doubled(state.learnt, state.learnt + len(raw)):
+            return
+        if (self.config.spell and levels.choose(state, fitter)) or state.spelling.symbols:
             evolution.begin_anew(state, fitter)
             state.refresh()
 
@@ -247,7 +250,8 @@ class EvolvingMetricLearner:
         else:
             evolution.complete_memory(state)
         if len(state.views) == 2:
-            real = len(inheriting.donors_of(state.memory.observed, state.new_columns())) / len(state.memory)
+            new = state.spelling.one_each(state.new_columns())
+            real = len(inheriting.donors_of(state.memory.observed, new)) / len(state.memory)
             if real >= SETTLED or state.pooling.shares[0] < NEGLIGIBLE:
                 evolution.settle(state, self.config.rank)
 

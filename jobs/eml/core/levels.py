@@ -1,9 +1,10 @@
-"""Which features are codes, decided by held-out samples; and a column for every level of theirs.
+"""Which features are codes, decided by held-out samples; and a column for every level of codes and categories.
 
 Called by the learner: when its first stage ends and whenever the samples have doubled (`choose`), with every
 labelled batch (`meet`), and by the I-stage for features that come later (`extend`). Spelling a code out changes no
 distance: a level's column of the metric is the code's own, times the value. From there on the metric is free to learn
-that 3 is not between 2 and 4.
+that 3 is not between 2 and 4. A category is declared to be one, so nothing is decided: its symbols get columns as they
+come with a label, up to a bound.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import numpy as np
 from eml.core.arrays import Array, Index, Mask
 from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
-from eml.core.spelling import Spelling, inner_space, spelled
+from eml.core.spelling import Spelling, inner_space, others, spelled, symbol
 from eml.core.state import State, Upcoming
 from eml.core.statistics import squash
 
@@ -24,6 +25,8 @@ ONCE = 4  # of a code's levels at most one in so many was met once only
 EXACT = 1e-3  # from a whole number, by single precision
 SURE = 2.0  # standard errors: what is spelled out stays so, and has the columns of many features
 SAMPLES = 512  # exemplars that the choice looks at
+SYMBOLS = 64  # levels of a category: declared ones may have more than codes that were found out
+ALL_SYMBOLS = 1_024  # of all categories of a space together, whatever a schema declares and devices send
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def choose(state: State, fitter: Fitter) -> bool:
 
 def extend(state: State) -> None:
     """Spell out the new features that are codes as well, where survivors are spelled out."""
-    if state.spelling.plain:
+    if not state.spelling.codes:
         return
     found = _codes(state, np.intersect1d(state.new_columns(), state.spelling.amounts))
     if found:
@@ -62,21 +65,62 @@ def extend(state: State) -> None:
 
 
 def meet(state: State, raw: Array) -> None:
-    """Give levels that labelled samples (n, outer) show for the first time their columns; no exemplar had them."""
-    spelling = state.spelling
-    if spelling.plain:
+    """Give levels that labelled samples (n, outer) show for the first time their columns; no exemplar had them.
+
+    Of a category that has all the columns it may have, symbols that no exemplar shows any more make room.
+    """
+    if state.spelling.plain:
         return
-    fresh: list[_Column] = []
-    for feature, levels in spelling.levels.items():
+    symbols, unused = _new_symbols(state, raw)
+    fresh = [*_new_codes(state, raw), *symbols]
+    if fresh:
+        kept = [_Column(name, column) for column, name in enumerate(state.space.names) if column not in unused]
+        _relay(state, kept + fresh)
+        state.refresh()
+
+
+def _new_codes(state: State, raw: Array) -> list[_Column]:
+    spelling, fresh = state.spelling, []
+    for feature, levels in spelling.codes.items():
         values = np.unique(raw[:, spelling.outer.position[feature]])
         near = values[(np.abs(values - levels[0]) < SPARSE * MOST) & (values == np.rint(values))]  # a glitch is none
         unknown = [int(value) for value in near if int(value) not in levels][: MOST - len(levels)]
-        sibling = state.space.position[spelled(feature, levels[0])]
-        nobody = np.zeros(len(state.memory))
-        fresh += [_Column(spelled(feature, level), sibling, 0.0, nobody) for level in unknown]
-    if fresh:
-        _relay(state, [_Column(name, column) for column, name in enumerate(state.space.names)] + fresh)
-        state.refresh()
+        fresh += [_fresh(state, spelled(feature, level), spelled(feature, levels[0])) for level in unknown]
+    return fresh
+
+
+def _new_symbols(state: State, raw: Array) -> tuple[list[_Column], set[int]]:
+    """Columns for symbols without one, in the order in which they came; and the columns that they replace."""
+    spelling, fresh, unused = state.spelling, list[_Column](), set[int]()
+    if not len(spelling.others):
+        return fresh, unused
+    unknown = spelling.spell(raw)[:, spelling.others] == 1.0  # not where one is missing
+    room = ALL_SYMBOLS - sum(map(len, spelling.symbols.values()))
+    for i, (feature, levels) in enumerate(spelling.symbols.items()):
+        if not unknown[:, i].any():
+            continue
+        came = list(dict.fromkeys(raw[unknown[:, i], spelling.outer.position[feature]].tolist()))
+        free = min(SYMBOLS - len(levels), room)
+        if len(came) > free:
+            gone = _unused(state, [symbol(feature, level) for level in levels])[: len(came) - max(free, 0)]
+            unused |= set(gone)
+            free = max(free, 0) + len(gone)
+            room += len(gone)
+        fresh += [_fresh(state, symbol(feature, level), others(feature)) for level in came[:free]]
+        room -= min(len(came), free)
+    return fresh, unused
+
+
+def _unused(state: State, names: list[str]) -> list[int]:
+    """Those of these columns that are 1 in no exemplar."""
+    columns = np.array(state.space.columns(names), dtype=np.intp)
+    shown = (_restored(state, columns) > 0.5) & state.memory.observed[:, columns]
+    return [int(column) for column in columns[~shown.any(axis=0)]]
+
+
+def _fresh(state: State, name: str, sibling: str) -> _Column:
+    """A column that no exemplar has, observed where its sibling is; metrics do not see it yet."""
+    return _Column(name, state.space.position[sibling], 0.0, np.zeros(len(state.memory)))
 
 
 def _codes(state: State, columns: Index) -> dict[int, list[int]]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eml.core.arrays import Array, Index
+from eml.core.arrays import Array, Index, Mask
 from eml.core.config import LearnerConfig
 from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.memory import Memory
 from eml.core.report import Evolution, Label, Stage
-from eml.core.spelling import Spelling
+from eml.core.spelling import Spelling, first_columns
 from eml.core.statistics import Statistics
 from eml.core.views import FIRST_WEIGHT, Pooling, View
 
@@ -60,6 +60,7 @@ class State:
     @classmethod
     def fresh(cls, space: FeatureSpace, config: LearnerConfig, seed: int) -> "State":
         """A learner that has seen nothing."""
+        space = first_columns(space)
         return cls(
             space,
             Statistics.empty(len(space)),
@@ -88,6 +89,10 @@ class State:
     def new_columns(self) -> Index:
         """Columns the survivors' view lacks, while there is one."""
         return np.setdiff1d(np.arange(len(self.space)), self.views[0].columns)
+
+    def knowing(self, columns: Index, share: float) -> Mask:
+        """Exemplars (n,) that have at least this share of some columns observed, where a category counts as one."""
+        return self.memory.knowing(self.spelling.one_each(columns), share)
 
     def columns_of(self, change: FeatureChange) -> Index:
         """Survivors' columns in the current space, in the order of the next."""

@@ -169,6 +169,9 @@ def _record_fields(settings: Settings) -> Iterator[Finding]:
     for key in ("subjects", "label_subjects"):
         if "" in getattr(settings.record, key):
             yield (f"record.{key}",), "an empty text is no subject: take it out"
+    for field in settings.record.categories:
+        if not FIELD.fullmatch(field):
+            yield ("record.categories",), "has a text that is no name of an Avro field (with dots into nested records)"
     named = {f"record.{key}": getattr(settings.record, key) for key in FIELDS}
     for name, text in named.items():
         if text and not FIELD.fullmatch(text):

@@ -73,6 +73,7 @@ class RecordSettings:
     # Subjects whose schemas are readings; empty: those that the naming strategies give to kafka.readings_topic.
     subjects: tuple[str, ...] = ()
     label_subjects: tuple[str, ...] = ()  # the same for kafka.labels_topic
+    categories: tuple[str, ...] = ()  # fields that are categories beside enums, whatever the schema says: dotted names
 
 
 @dataclass(frozen=True, slots=True)

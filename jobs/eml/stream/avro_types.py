@@ -56,6 +56,7 @@ class Field:
     type: Type
     aliases: tuple[str, ...]
     retiring: bool
+    category: bool | None  # whether it was declared to be one; None: nothing is said
 
 
 PRIMITIVES = {kind: Type(kind, least) for kind, least in LEAST_BYTES.items()}
@@ -195,8 +196,10 @@ class _Parser:
             raise unsupported(f"{shown(schema)} is no field")
         name = _checked_name(schema.get("name"))
         aliases = _checked_names(schema.get("aliases", []), "aliases of a field")
-        retiring = schema.get("eml.retiring") is True
-        return Field(name, self.type(schema.get("type"), namespace, level), tuple(dict.fromkeys(aliases)), retiring)
+        retiring, category = schema.get("eml.retiring") is True, schema.get("eml.category")
+        type_ = self.type(schema.get("type"), namespace, level)
+        declared = category if isinstance(category, bool) else None
+        return Field(name, type_, tuple(dict.fromkeys(aliases)), retiring, declared)
 
     def _collection(self, kind: str, schema: dict[str, Any], namespace: str, level: int) -> Type:
         self._enter(level)

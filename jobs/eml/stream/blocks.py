@@ -6,10 +6,11 @@ pattern, where its bytes are as they usually are; else it goes field by field an
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from eml.stream.steps import Step, nullable, whole
-from eml.stream.varints import truncated, write_long
+from eml.stream.varints import read_index, truncated, write_long
 
 # An int or long of no more bits than it may have; one written with zeros behind it is left to slower steps.
 SHORTEST = {
@@ -60,6 +61,31 @@ def whole_block(count: int, kind: str) -> Step:
         return pos
 
     return step
+
+
+def symbol_block(sizes: Sequence[int]) -> Step:
+    """A run of enums of so many symbols each, 64 at most, as bytes that are twice the symbols' numbers."""
+    alike = ((size, len(list(group))) for size, group in groupby(sizes))
+    match = re.compile(b"".join(b"%b{%d}" % (_one_of(size), count) for size, count in alike)).match
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        found = match(data, pos)
+        if found:
+            out.append(found[0])
+            return found.end()
+        doubled = bytearray()
+        for size in sizes:  # finds what is wrong, or numbers written longer than needed
+            index, pos = read_index(data, pos, size)
+            doubled.append(2 * index)
+        out.append(bytes(doubled))
+        return pos
+
+    return step
+
+
+def _one_of(size: int) -> bytes:
+    """A pattern of the bytes that Avro writes for the first `size` numbers."""
+    return b"[%b]" % b"".join(re.escape(bytes([2 * index])) for index in range(size))
 
 
 def nullable_block(count: int, size: int, null: int) -> Step:

@@ -123,6 +123,10 @@ def _fill_run(part: Array, run: Run, items: list[Any]) -> Mask | None:
     if run.item_is == "longs":
         part[...] = read_longs(b"".join(items)).reshape(part.shape)
         return None
+    if run.numbers is not None:
+        doubled = np.frombuffer(b"".join(items), np.uint8).reshape(part.shape)
+        part[...] = run.numbers[np.arange(part.shape[1]), doubled >> 1]
+        return None
     pieces = np.frombuffer(b"".join(items), run.item_is).reshape(part.shape)
     part[...] = pieces["value"]
     finite = np.isfinite(part)

@@ -29,7 +29,12 @@ class Teller:
     def evolution(self, old: Version, schema: ReadingSchema, report: Evolution, stage: Stage) -> None:
         """The head evolved from another version to that of `schema`."""
         self.tell(EVOLUTION, old, report, stage)
-        self.told[-1] = replace(self.told[-1], ignored=schema.ignored[:MOST_TOLD], warnings=schema.warnings[:MOST_TOLD])
+        self.told[-1] = replace(
+            self.told[-1],
+            categories=tuple(name for name in schema.space.names if name in schema.space.categories),
+            ignored=schema.ignored[:MOST_TOLD],
+            warnings=schema.warnings[:MOST_TOLD],
+        )
 
     def tell(self, kind: str, old: Version, report: Evolution, stage: Stage | None = None) -> None:
         """Something with a change of features happened; `stage` is the one before it."""
@@ -109,4 +114,4 @@ def announcement(schema: ReadingSchema, newest: ReadingSchema | None) -> tuple[V
     if not schema.retiring or not staying:
         return None
     aliases = {name: former for name, former in schema.space.aliases.items() if name in set(staying)}
-    return version_of(schema), FeatureSpace(staying, aliases)
+    return version_of(schema), FeatureSpace(staying, aliases, schema.space.categories & set(staying))

@@ -1,16 +1,16 @@
 """What a person should know of a schema's fields: which are ignored and why, and which look like a mistake.
 
-Called by `schema` once per schema; the result is logged and stands in the evolution event. A reserved field under a
-slightly different name (`Label` for `label`) is no error to the decoder: it is ignored, or taken for a feature, and
-nothing is ever learnt. Decides nothing.
+Called by `schema` once per schema; `registry` has the result logged, and it stands in the evolution event. A reserved
+field under a slightly different name (`Label` for `label`) is no error to the decoder: it is ignored, or taken for a
+feature, and nothing is ever learnt. Decides nothing.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from eml.stream.avro_types import Field, Type
+from eml.stream.avro_types import Field
 
 log = logging.getLogger(__name__)
 
@@ -26,16 +26,7 @@ class Ignored(NamedTuple):
     reason: str
 
 
-def why_ignored(type_: Type) -> str:
-    """Why a field of this type is no feature."""
-    if type_.logical and type_.kind in ("int", "long"):
-        return f"{type_.kind} ({type_.logical}): a time measures nothing"
-    if type_.kind == "union":
-        return "a union of more than null and one number"
-    return f"{type_.kind}: not a number or boolean"
-
-
-def warnings(fields: Iterable[Field], roles: Mapping[str, str]) -> list[str]:
+def warnings(fields: Iterable[Field], roles: Mapping[str, str], features: Collection[str]) -> list[str]:
     """What looks like a mistake: fields whose name is almost that of a reserved field which is not there."""
     found = list(fields)
     missing = {name: role for name, role in roles.items() if name not in {field.name for field in found}}
@@ -44,32 +35,31 @@ def warnings(fields: Iterable[Field], roles: Mapping[str, str]) -> list[str]:
         if field.name in roles:
             continue
         if field.type.kind == "record":
-            said += _inside(field, missing)
+            said += _inside(field, missing, features)
             continue
         for name, role in missing.items():
             if name in field.aliases or _alike(field.name, name):
-                said.append(_warning(field.name, field.type, name, role))
+                said.append(_warning(field.name, _use(field.name, features), name, role))
                 break
     return said
 
 
-def _warning(found: str, type_: Type, name: str, role: str) -> str:
-    use = "a feature" if _is_number(type_) else "ignored"
+def _warning(found: str, use: str, name: str, role: str) -> str:
     return f"field {found!r} is {use}, and there is no field {name!r}: did you mean record.{role}_field = {found!r}?"
 
 
-def _inside(record: Field, missing: Mapping[str, str]) -> list[str]:
+def _inside(record: Field, missing: Mapping[str, str], features: Collection[str]) -> list[str]:
     """Reserved names inside a nested record, where they are not looked for."""
     return [
-        f"field {record.name + '.' + field.name!r} is {'a feature' if _is_number(field.type) else 'ignored'}: "
+        f"field {record.name + '.' + field.name!r} is {_use(f'{record.name}.{field.name}', features)}: "
         f"record.{missing[field.name]}_field is looked for outside of nested records only"
         for field in record.type.fields
         if field.name in missing
     ]
 
 
-def _is_number(type_: Type) -> bool:
-    return any(part.kind in ("int", "long", "float", "double", "boolean") for part in (type_, *type_.parts))
+def _use(name: str, features: Collection[str]) -> str:
+    return "a feature" if name in features else "ignored"
 
 
 def _alike(found: str, name: str) -> bool:

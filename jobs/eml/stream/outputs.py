@@ -117,7 +117,15 @@ def _written(name: str, fields: Mapping[str, object]) -> bytes:
 
 def _shortened(fields: Mapping[str, object], room: int) -> dict[str, object]:
     """An event's fields with as many feature names as fit into `room` bytes; what explains them is left out."""
-    short = {**fields, "renamed": {}, "takeovers": {}, "ignored": [], "warnings": [], "shortened": True}
+    short = {
+        **fields,
+        "renamed": {},
+        "takeovers": {},
+        "ignored": [],
+        "warnings": [],
+        "categories": [],
+        "shortened": True,
+    }
     for name in ("vanished", "augmented", "returned", "survived"):
         kept = []
         for feature in cast("list[str]", fields[name]):
@@ -161,6 +169,7 @@ def _evolution_fields(key: str, evolved: Evolved) -> dict[str, object]:
         "donor": evolved.donor,
         "ignored": [{"name": name, "reason": reason} for name, reason in evolved.ignored],
         "warnings": list(evolved.warnings),
+        "categories": list(evolved.categories),
         "shortened": False,
     }
 

@@ -50,13 +50,17 @@ class Spaces:
                 last, number = reading.space, self._number(reading.space)
             asked = [reading.timestamp_ms, reading.schema_id, number, reading.predicted, reading.cold]
             rows.append([event_id, since, *asked])
-        new = [[list(space.names), {n: list(a) for n, a in space.aliases.items()}] for space in self._all[known:]]
-        return new, rows, b"".join(reading.values.astype("<f8").tobytes() for _, _, reading in readings)
+        return (
+            [_description(space) for space in self._all[known:]],
+            rows,
+            b"".join(reading.values.astype("<f8").tobytes() for _, _, reading in readings),
+        )
 
     def read(self, new: Iterable[Any], rows: Iterable[Any], values: bytes) -> list[Kept]:
         """The readings that were described."""
-        for names, aliases in new:
-            self._number(FeatureSpace(tuple(names), {name: tuple(former) for name, former in aliases.items()}))
+        for names, aliases, *categories in new:
+            former = {name: tuple(all_) for name, all_ in aliases.items()}
+            self._number(FeatureSpace(tuple(names), former, frozenset(*categories)))
         table, start, readings = np.frombuffer(values, "<f8"), 0, []
         for event_id, since, timestamp_ms, schema_id, number, predicted, cold in rows:
             space = self._all[number]
@@ -71,3 +75,9 @@ class Spaces:
         if number == len(self._all):
             self._all.append(space)
         return number
+
+
+def _description(space: FeatureSpace) -> list[Any]:
+    """A space in JSON; the third part is there only where it says something, as it always was."""
+    categories = [sorted(space.categories)] if space.categories else []
+    return [list(space.names), {name: list(former) for name, former in space.aliases.items()}, *categories]

@@ -12,15 +12,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from eml.core.arrays import Array
+from eml.core.symbols import number_of
 from eml.stream import blocks, steps
 from eml.stream.avro_types import Type
 from eml.stream.skipping import skip
-from eml.stream.steps import FORMATS, NAN, Step
+from eml.stream.steps import FORMATS, IN_ONE_BYTE, NAN, Step
+from eml.stream.varints import READ_WHOLE as WHOLE
 
 Role = Literal["feature", "key", "event_id", "event_time", "label", "kafka_key", "ignored"]
 
 SHORT_RUN = 3  # up to here a list of numbers costs less than an array of its own
-SHORT_WHOLE_RUN = 8  # the same for ints and longs, whose array takes more work
+SHORT_WHOLE_RUN = 8  # the same for ints, longs and enums, whose array takes more work
 PER_MS = {"timestamp-millis": 1, "timestamp-micros": 1_000, "timestamp-nanos": 1_000_000}
 
 
@@ -31,6 +34,7 @@ class Leaf:
     role: Role
     type: Type  # for a nullable one that of the branch which is not null
     null: int | None = None  # branch of null, in a union with one other type
+    category: bool = False  # a feature whose values are symbols
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +43,9 @@ class Run:
 
     item: int  # which item of a record holds them
     columns: slice
-    item_is: Literal["list", "longs"] | np.dtype[Any]  # bytes of these, with a `value` and perhaps a `branch`
+    item_is: Literal["list", "longs", "symbols"] | np.dtype[Any]  # bytes of these, with a `value`, perhaps a `branch`
     null: int | None = None  # byte of the branch that says null
+    numbers: Array | None = None  # (columns, IN_ONE_BYTE) of symbols: what stands for each
 
 
 @dataclass(slots=True)
@@ -74,7 +79,7 @@ def make_plan(leaves: Sequence[Leaf], *, reject: bool) -> Plan:
 def _runs(features: Sequence[Leaf]) -> Iterator[list[Leaf]]:
     """Cut neighbouring features into blocks and what stands between blocks."""
     between: list[Leaf] = []
-    for _, group in groupby(features, key=lambda leaf: (leaf.type.kind, leaf.null)):
+    for _, group in groupby(features, key=_alike):
         alike = list(group)
         if not _is_block(alike):
             between += alike
@@ -87,12 +92,23 @@ def _runs(features: Sequence[Leaf]) -> Iterator[list[Leaf]]:
         yield between
 
 
+def _alike(leaf: Leaf) -> tuple[str, int | None, bool]:
+    """What features of one block have in common."""
+    return leaf.type.kind, leaf.null, leaf.category
+
+
 def _is_block(run: Sequence[Leaf]) -> bool:
-    kinds = {(leaf.type.kind, leaf.null) for leaf in run}
-    kind, null = kinds.pop()
+    kinds = set(map(_alike, run))
+    kind, null, category = kinds.pop()
+    if kinds:
+        return False
     if kind in FORMATS:
-        return not kinds and len(run) > SHORT_RUN
-    return not kinds and len(run) > SHORT_WHOLE_RUN and kind != "boolean" and null is None
+        return len(run) > SHORT_RUN
+    if len(run) <= SHORT_WHOLE_RUN or null is not None:
+        return False
+    if kind == "enum":
+        return all(len(leaf.type.symbols) <= IN_ONE_BYTE for leaf in run)
+    return kind in WHOLE and not category
 
 
 def _add_run(plan: Plan, run: Sequence[Leaf], *, reject: bool) -> None:
@@ -101,6 +117,9 @@ def _add_run(plan: Plan, run: Sequence[Leaf], *, reject: bool) -> None:
     if not _is_block(run):
         step = blocks.row([_number(leaf, reject=reject) for leaf in run])
         made = Run(plan.items, columns, "list")
+    elif kind == "enum":
+        step = blocks.symbol_block([len(leaf.type.symbols) for leaf in run])
+        made = Run(plan.items, columns, "symbols", numbers=_symbol_numbers(run))
     elif kind not in FORMATS:
         step = blocks.whole_block(count, kind)
         made = Run(plan.items, columns, "longs")
@@ -120,26 +139,38 @@ def _add_run(plan: Plan, run: Sequence[Leaf], *, reject: bool) -> None:
 def _number(leaf: Leaf, *, reject: bool) -> Step:
     """The step of a feature on its own."""
     kind = leaf.type.kind
-    if kind in FORMATS:
+    if leaf.category:
+        step = steps.symbol_number(leaf.type.symbols) if kind == "enum" else steps.numbered(_text(leaf.type))
+    elif kind in FORMATS:
         step = steps.real(kind, reject=reject)
     else:
         step = steps.truth if kind == "boolean" else steps.whole(kind)
     return step if leaf.null is None else steps.nullable(step, leaf.null, absent=NAN)
 
 
+def _symbol_numbers(run: Sequence[Leaf]) -> Array:
+    numbers = np.full((len(run), IN_ONE_BYTE), NAN)
+    for row, leaf in zip(numbers, run, strict=True):
+        row[: len(leaf.type.symbols)] = [number_of(each) for each in leaf.type.symbols]
+    return numbers
+
+
 def _reserved(leaf: Leaf) -> Step:
-    """The step of a reserved field; `schema` has seen to it that its type is one of these."""
-    match leaf.type.kind:
-        case "long" if leaf.role == "event_time":
-            step = steps.time(PER_MS[leaf.type.logical or ""])
-        case "int" | "long":
-            step = steps.whole_text(leaf.type.kind)
-        case "boolean":
-            step = steps.truth_text
-        case "enum":
-            step = steps.symbol(leaf.type.symbols)
-        case "fixed":
-            step = steps.uuid_text
-        case _:
-            step = steps.text
+    """The step of a reserved field."""
+    step = steps.time(PER_MS[leaf.type.logical or ""]) if leaf.role == "event_time" else _text(leaf.type)
     return step if leaf.null is None else steps.nullable(step, leaf.null)
+
+
+def _text(type_: Type) -> Step:
+    """The step of a field in words; `schema` has seen to it that its type is one of these."""
+    match type_.kind:
+        case "int" | "long":
+            return steps.whole_text(type_.kind)
+        case "boolean":
+            return steps.truth_text
+        case "enum":
+            return steps.symbol(type_.symbols)
+        case "fixed":
+            return steps.uuid_text
+        case _:
+            return steps.text

@@ -91,6 +91,7 @@ class Evolved:
     donor: str | None = None  # whose model a new key began with
     ignored: tuple[tuple[str, str], ...] = ()  # names of the new version's fields that are no features, and why
     warnings: tuple[str, ...] = ()  # what looks like a mistake in its fields
+    categories: tuple[str, ...] = ()  # those of the new version's features that are categories
 
 
 @dataclass(frozen=True, slots=True)

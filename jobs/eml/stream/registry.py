@@ -17,6 +17,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from eml.settings import RecordSettings, RegistrySettings
+from eml.stream import hints
 from eml.stream import registry_answers as answers
 from eml.stream.avro_keys import compile_key
 from eml.stream.avro_types import shown, unsupported
@@ -135,6 +136,7 @@ class SchemaRegistry:
 
     def _reading(self, schema_id: int, answer: Answer) -> ReadingSchema:
         schema = compile_schema(answers.avro_text(answer), schema_id, "", 0, self._record)
+        hints.tell(schema_id, schema.ignored, schema.warnings)
         places = self._ask("GET", f"/schemas/ids/{schema_id}/versions", answers.places)
         if not places and self._retries.is_patient(schema_id, self._clock()):
             what = f"{self._http.url} names no subject of schema {schema_id}, which may be new"
@@ -200,7 +202,19 @@ class SchemaRegistry:
 
     def check(self) -> None:
         """Whether a registry stands at the address and lets us in; raises what is wrong."""
-        self._ask("GET", "/subjects", answers.subjects)
+        self.subjects()
+
+    def subjects(self) -> list[str]:
+        """The names of all subjects; none where there are too many to be told."""
+        return self._ask("GET", "/subjects", answers.subjects)
+
+    def newest(self, subject: str) -> tuple[int, int, str] | None:
+        """Id, version and text of a subject's newest schema; None where there is no such subject."""
+        answer = self._ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest", answers.newest)
+        if answer is None:
+            return None
+        text = answers.avro_text(answer)
+        return int(answer.body["id"]), int(answer.body["version"]), text
 
     # -- asking ----------------------------------------------------------------------------------------------------
 

@@ -56,6 +56,16 @@ def id_and_version(answer: Answer) -> tuple[int, int] | None:
     return _field(answer.body, "id", int), _field(answer.body, "version", int)
 
 
+def newest(answer: Answer) -> Answer | None:
+    """A subject's newest schema with its id and version; None where there is no such subject."""
+    if answer.status == HTTPStatus.NOT_FOUND:
+        return None
+    if not answer.too_long:
+        id_and_version(answer)
+        _field(answer.body, "schema", str)
+    return answer
+
+
 def registered(answer: Answer) -> Answer:
     """The id of a schema that was registered, or why it was not."""
     if answer.status == HTTPStatus.OK:
@@ -65,7 +75,8 @@ def registered(answer: Answer) -> Answer:
     return answer
 
 
-def subjects(answer: Answer) -> None:
-    """Whether a registry answers at all."""
+def subjects(answer: Answer) -> list[str]:
+    """The names of all subjects, if they are not too many: a registry answers at all."""
     if answer.status != HTTPStatus.OK or not (answer.too_long or isinstance(answer.body, list)):
         raise AnswerError(f"no registry with Confluent's API stands there ({answer.message}): look at registry.url")
+    return [name for name in answer.body or [] if isinstance(name, str)]

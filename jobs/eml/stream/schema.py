@@ -4,7 +4,7 @@
 `avro_types`, which refuses hostile schemas, and makes the `decoder`. Knows no registry and no learner.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eml.core.features import FeatureSpace
@@ -13,15 +13,14 @@ from eml.stream import hints
 from eml.stream.avro_types import LONGEST_NAME, Field, Type, is_uuid, parse, shown, unsupported, without_null
 from eml.stream.decoder import Decoded, Decoder
 from eml.stream.errors import BadSchemaError
-from eml.stream.hints import Ignored, why_ignored
+from eml.stream.feature_kinds import kind_of
+from eml.stream.hints import Ignored
 from eml.stream.plan import PER_MS, Leaf, Role
 
 __all__ = ["Decoded", "ReadingSchema", "compile_schema"]
 
 LABEL_KEY = "key"  # of `schemas/label.avsc`: the Kafka key of the reading, in words
 FOREIGN = "foreign-subject"
-NUMERIC = ("int", "long", "float", "double", "boolean")
-OF_TIME = ("date", "time-", "timestamp-", "local-timestamp-")  # logical types of numbers that measure nothing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,13 +38,14 @@ class ReadingSchema:
     name: str = ""  # of the record, with its namespace
     foreign_reading: str = ""  # why its records are no readings, by its subject (`subjects`)
     foreign_label: str = ""  # and no labels
+    reserved: tuple[str, ...] = ()  # fields that say whose, when and what a reading is
 
     def check_reading(self) -> None:
         """Raise where records of this schema are no readings: by its subject, or because they measure nothing."""
         if self.foreign_reading:
             raise BadSchemaError(FOREIGN, self.foreign_reading)
         if not self.space.names:
-            raise unsupported(f"schema {self.id}: no field is a feature: a number or boolean, nullable or not")
+            raise unsupported(f"schema {self.id}: no field is a feature: a number, boolean or category, also nullable")
 
     def check_label(self) -> None:
         """Raise where records of this schema are no labels."""
@@ -61,18 +61,20 @@ def compile_schema(text: str, schema_id: int, subject: str, version: int, settin
     """Check a writer schema and prepare the decoding of its records."""
     fields, root = _Fields(settings), parse(text, settings)
     fields.add(root, ("",))
-    ignored, doubts = tuple(fields.ignored), tuple(hints.warnings(root.fields, _roles(settings)))
-    hints.tell(schema_id, ignored, doubts)
+    space = FeatureSpace(tuple(fields.names), fields.aliases, frozenset(fields.categories))
+    ignored = tuple(fields.ignored)
+    doubts = (*fields.doubts, *hints.warnings(root.fields, _roles(settings), set(fields.names)))
     return ReadingSchema(
         schema_id,
         subject,
         version,
-        FeatureSpace(tuple(fields.names), fields.aliases),
+        space,
         frozenset(fields.retiring),
         ignored,
         Decoder(fields.leaves, reject=settings.non_finite == "reject"),
         doubts,
         root.name,
+        reserved=tuple(fields.reserved),
     )
 
 
@@ -82,30 +84,38 @@ class _Fields:
     def __init__(self, settings: RecordSettings) -> None:
         self._settings = settings
         self._roles = _roles(settings)
+        self._categories = frozenset(settings.categories)
         self._former = 0
         self.leaves: list[Leaf] = []
         self.names: list[str] = []
         self.aliases: dict[str, tuple[str, ...]] = {}
+        self.categories: list[str] = []
         self.retiring: list[str] = []
         self.ignored: list[Ignored] = []
+        self.reserved: list[str] = []
+        self.doubts: list[str] = []  # what looks like a mistake
 
     def add(self, record: Type, prefixes: tuple[str, ...], *, retiring: bool = False) -> None:
         """Add the fields of a record; its own names, present and former, are the `prefixes`."""
-        _refuse_shared_aliases(record, frozenset(self._roles) if prefixes == ("",) else frozenset())
+        features = []
         for member in record.fields:
             role = self._roles.get(member.name) if prefixes == ("",) else None
             if role is not None:
                 self.leaves.append(_reserved(member, role))
+                self.reserved.append(member.name)
                 continue
             if member.name == LABEL_KEY and prefixes == ("",) and without_null(member.type)[0].kind == "string":
                 self.leaves.append(Leaf("kafka_key", *without_null(member.type)))
+                self.reserved.append(member.name)
                 continue
             names = self._names(member, prefixes)
             retires = retiring or member.retiring
             if member.type.kind == "record":
+                features.append(member)
                 self.add(member.type, tuple(f"{name}." for name in names), retiring=retires)
-            else:
-                self._add_leaf(member.type, names, retiring=retires)
+            elif self._add_leaf(member, names, retiring=retires):
+                features.append(member)
+        _refuse_shared_aliases(features)
 
     def _names(self, member: Field, prefixes: tuple[str, ...]) -> tuple[str, ...]:
         """The dotted name of a field, and all its former ones."""
@@ -117,29 +127,34 @@ class _Fields:
             raise unsupported(f"the name {shown(names[0])} or a former one is longer than {LONGEST_NAME}")
         return names
 
-    def _add_leaf(self, type_: Type, names: tuple[str, ...], *, retiring: bool) -> None:
+    def _add_leaf(self, member: Field, names: tuple[str, ...], *, retiring: bool) -> bool:
+        """Add a field that is no record; whether it is a feature."""
         name, former = names[0], tuple(dict.fromkeys(other for other in names[1:] if other != names[0]))
-        inner, null = without_null(type_)
-        if not _is_feature(inner):
-            self.ignored.append(Ignored(name, why_ignored(inner)))
-            self.leaves.append(Leaf("ignored", type_))
-            return
+        inner, null = without_null(member.type)
+        kind = kind_of(inner, declared=not self._categories.isdisjoint(names) or member.category)
+        if kind.doubt:
+            self.doubts.append(f"field {name!r}: {kind.doubt}")
+        if kind.use == "ignored":
+            self.ignored.append(Ignored(name, kind.reason))
+            self.leaves.append(Leaf("ignored", member.type))
+            return False
         if len(self.names) == self._settings.max_features:
             raise unsupported(f"more than {self._settings.max_features} features (record.max_features)")
         self.names.append(name)
-        self.leaves.append(Leaf("feature", inner, null))
+        self.leaves.append(Leaf("feature", inner, null, category=kind.use == "category"))
         if former:
             self.aliases[name] = former
+        if kind.use == "category":
+            self.categories.append(name)
         if retiring:
             self.retiring.append(name)
+        return True
 
 
-def _refuse_shared_aliases(record: Type, reserved: frozenset[str]) -> None:
+def _refuse_shared_aliases(features: Iterable[Field]) -> None:
     """Raise where two features of a record say that they had the same name: only one of them can be it."""
     heirs: dict[str, str] = {}
-    for member in record.fields:
-        if member.name in reserved or not (member.type.kind == "record" or _is_feature(without_null(member.type)[0])):
-            continue
+    for member in features:
         for alias in member.aliases:
             first = heirs.setdefault(alias, member.name)
             if first != member.name and alias not in (first, member.name):
@@ -147,10 +162,6 @@ def _refuse_shared_aliases(record: Type, reserved: frozenset[str]) -> None:
                     f"the fields {shown(first)} and {shown(member.name)} have the same alias {shown(alias)}, so it is "
                     "not known which of them is the former one: take the alias out of one of them"
                 )
-
-
-def _is_feature(type_: Type) -> bool:
-    return type_.kind in NUMERIC and not (type_.logical or "").startswith(OF_TIME)
 
 
 def _roles(settings: RecordSettings) -> Mapping[str, Role]:

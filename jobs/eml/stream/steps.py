@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
+from eml.core.symbols import number_of
 from eml.stream.errors import BadRecordError
 from eml.stream.varints import READ_WHOLE, bad_value, read_index, read_long, read_size, truncated
 
@@ -19,6 +20,7 @@ Step = Callable[[bytes, int, list[Any]], int]
 
 FORMATS = {"double": struct.Struct("<d"), "float": struct.Struct("<f")}  # as Avro writes them
 NAN = math.nan
+IN_ONE_BYTE = 64  # symbols of an enum whose numbers take one byte
 
 
 def not_finite() -> BadRecordError:
@@ -112,6 +114,32 @@ def nullable(step: Step, null: int, absent: object = None) -> Step:
         return pos
 
     return maybe
+
+
+def numbered(text_step: Step) -> Step:
+    """A symbol of a category, which `text_step` reads in words, as its number."""
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        pos = text_step(data, pos, out)
+        out[-1] = number_of(out[-1])
+        return pos
+
+    return step
+
+
+def symbol_number(symbols: Sequence[str]) -> Step:
+    """An enum's symbol as its number; the first are looked up by the byte that stands for them."""
+    known = {2 * index: number_of(each) for index, each in enumerate(symbols[:IN_ONE_BYTE])}
+    slow = numbered(symbol(symbols))
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        number = known.get(data[pos])
+        if number is None:
+            return slow(data, pos, out)
+        out.append(number)
+        return pos + 1
+
+    return step
 
 
 # -- single numbers ------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from eml.core import EvolvingMetricLearner, FeatureSpace, squashing
 from eml.core import levels as levels_of
 from eml.core.arrays import Array
-from eml.core.spelling import levels_in
+from eml.core.spelling import codes_in
 from eml.core.state import State
 from eml.core.statistics import squash
 from tests.unit.core.helpers import LETTER_FEATURES, LETTERS, SMALL, World, accuracy, letters, space
@@ -26,7 +26,7 @@ def taught(*, spelled: bool = True, draw=letters, count: int = 320) -> EvolvingM
 
 
 def found(learner: EvolvingMetricLearner) -> dict[str, list[int]]:
-    return levels_in(learner._state.space.names)
+    return codes_in(learner._state.space.names)
 
 
 def test_codes_are_spelled_out_and_better_predicted():

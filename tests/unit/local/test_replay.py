@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from eml import cli
 from eml.local import record_file
 from eml.local.record_lines import Arrived, Entry, Registered
 from eml.local.replay import Replay
@@ -130,3 +131,28 @@ def test_labels_may_come_on_a_topic_of_their_own(tmp_path):
     assert figures.scored == 32, "all but those before the first eight labels were learnt"
     assert figures.right == figures.scored
     assert [what.truth for what in said if isinstance(what, Scored)] == [None] * 40
+
+
+def test_readings_with_an_enum_are_replayed_from_a_file_written_by_hand(tmp_path, capsys):
+    enum = {"type": "enum", "name": "Mode", "symbols": ["off", "on"]}
+    fields = [{"name": "label", "type": ["null", "string"]}, {"name": "x", "type": "double"}]
+    first = {"type": "record", "name": "R", "fields": [*fields, {"name": "mode", "type": ["null", enum]}]}
+    more = {**enum, "symbols": ["fail", "on", "off"]}
+    second = {"type": "record", "name": "R", "fields": [*fields, {"name": "mode", "type": more}]}
+    zone = {"name": "zone", "type": "string", "eml.category": True}
+    third = {"type": "record", "name": "R", "fields": [*second["fields"], zone]}
+    lines: list[dict[str, object]] = []
+    for number, schema in enumerate((first, second, third), start=1):
+        lines.append({"schema": schema, "id": number, "subject": "readings-value", "version": number})
+        for row in range(40):
+            said = {"label": ("good", "bad")[row % 2], "x": float(row % 7), "mode": ("off", "on")[row % 2]}
+            values = {**said, "zone": f"z{row % 3}"} if number == 3 else said
+            lines.append({"key": "pump", "record": values, "schema_id": number, "topic": "readings"})
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert cli.main(["replay", str(file)]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    answers = [each["prediction"] for each in told if "prediction" in each]
+    assert [each["label"] == each["truth"] for each in answers[20:]].count(False) == 0
+    (event,) = [each["evolution"] for each in told if each.get("evolution", {}).get("kind") == "evolution"]
+    assert (event["augmented"], event["categories"]) == (["zone"], ["mode", "zone"])

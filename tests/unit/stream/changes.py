@@ -82,7 +82,7 @@ def _as(type_: Any, number: float) -> Any:
     """A signal as a value of a type; a label is the state's name in words and its number in numbers."""
     kind = type_["type"] if isinstance(type_, dict) else type_
     if kind == "enum":
-        return type_["symbols"][int(number)]
+        return type_.get("meant", type_["symbols"])[int(number)]
     kinds = {"boolean": bool, "int": int, "long": int, "float": float, "double": float, "string": str}
     return kinds[kind](number)
 

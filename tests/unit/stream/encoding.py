@@ -4,7 +4,7 @@ import io
 import json
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import fastavro
 import numpy as np
 from hypothesis import strategies as st
 
+from eml.core.symbols import number_of
 from eml.settings import RecordSettings
 from eml.stream.schema import ReadingSchema, compile_schema
 
@@ -67,15 +68,22 @@ def fastavro_reads(schema: Mapping[str, Any], payload: bytes) -> tuple[dict[str,
     return dict(found), len(payload) - buffer.tell()  # type: ignore[arg-type]
 
 
-def flat(found: Mapping[str, Any], names: Sequence[str]) -> list[float]:
+def flat(found: Mapping[str, Any], names: Sequence[str], categories: Collection[str] = ()) -> list[float]:
     """The features of a record as read elsewhere, by their dotted names."""
     row = []
     for name in names:
         value: Any = found
         for part in name.split("."):
             value = value[part]
-        row.append(math.nan if value is None else float(value))
+        row.append(math.nan if value is None else _number(value, category=name in categories))
     return row
+
+
+def _number(value: Any, *, category: bool) -> float:
+    """A value as the learner sees it; of a category the number of its text, which is as labels have it."""
+    if not category:
+        return float(value)
+    return number_of(str(value).lower() if isinstance(value, bool) else str(value))
 
 
 def same(got: object, want: object) -> bool:
@@ -90,6 +98,7 @@ class Batch:
     schema: dict[str, Any]
     records: list[dict[str, Any]]
     names: list[str]  # features, in order
+    categories: list[str]
     ignored: int
 
 
@@ -99,6 +108,7 @@ class _Maker:
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
         self.names: list[str] = []
+        self.categories: list[str] = []
         self.ignored = 0
         self._made = 0
         self._named: dict[str, dict[str, Any]] = {}
@@ -117,15 +127,23 @@ class _Maker:
                 if type_ == "record":
                     made.append(field(name, record(*self.fields(f"{prefix}{name}.", level + 1), name=self.fresh("R"))))
                     break
-                self._count(prefix + name, type_)
-                made.append(field(name, type_))
-                if isinstance(type_, dict) and "name" in type_:  # from now on by its name
-                    self._named[type_["name"]] = type_
-                    type_ = type_["name"]
+                declared = self.dice.choice((None, None, None, True, False))
+                self._count(prefix + name, type_, declared=declared)
+                made.append(
+                    field(name, type_) if declared is None else field(name, type_, **{"eml.category": declared})
+                )
+                type_ = [self._by_name(branch) for branch in type_] if isinstance(type_, list) else self._by_name(type_)
         return made
 
+    def _by_name(self, type_: Any) -> Any:
+        """A type that was written out once, as it is from then on."""
+        if not isinstance(type_, dict) or "name" not in type_:
+            return type_
+        self._named[type_["name"]] = type_
+        return type_["name"]
+
     def _type(self, level: int) -> Any:
-        kind = self.dice.choice(FEATURES)
+        kind = self.dice.choice((*FEATURES, self._enum()))
         choices: list[Any] = [kind, kind, ["null", kind], [kind, "null"], self._other()]
         return self.dice.choice([*choices, "record"] if level < 3 else choices)
 
@@ -142,16 +160,32 @@ class _Maker:
                 {"type": "int", "logicalType": "date"},
                 {"type": "long", "logicalType": "time-micros"},
                 {"type": "fixed", "name": self.fresh("F"), "size": size},
-                {"type": "enum", "name": self.fresh("E"), "symbols": ["a", "b", "c"]},
             ]
         )
 
-    def _count(self, name: str, type_: Any) -> None:
+    def _enum(self) -> Any:
+        if self._named and self.dice.random() < 0.3:
+            return self.dice.choice(list(self._named))  # of other fields: an enum or a fixed
+        count = self.dice.choice((1, 3, 64, 65, 200))
+        return {"type": "enum", "name": self.fresh("E"), "symbols": [f"s{n}" for n in range(count)]}
+
+    def _count(self, name: str, type_: Any, *, declared: bool | None) -> None:
         branches = type_ if isinstance(type_, list) else [type_]
-        if len(branches) < 3 and all(isinstance(branch, str) for branch in branches) and set(branches) & {*FEATURES}:
+        kind, *more = [self._kind(branch) for branch in branches if branch != "null"] or ["null"]
+        symbolic = kind in ("enum", "string", "int", "long", "boolean", "time") and not more
+        if symbolic and (declared or (declared is None and kind == "enum")):
+            self.names.append(name)
+            self.categories.append(name)
+        elif kind in FEATURES and not more:
             self.names.append(name)
         else:
             self.ignored += 1
+
+    def _kind(self, type_: Any) -> str:
+        described = self._named.get(type_, type_) if isinstance(type_, str) else type_
+        if isinstance(described, str):
+            return described
+        return "time" if "logicalType" in described else str(described["type"])
 
     def value(self, type_: Any) -> Any:
         dice = self.dice
@@ -195,4 +229,5 @@ def batches(draw: st.DrawFn) -> Batch:
     fields = [*maker.fields("", 1), field("last", "double")]
     maker.names.append("last")
     schema = record(*fields)
-    return Batch(schema, [maker.value(schema) for _ in range(draw(st.integers(0, 5)))], maker.names, maker.ignored)
+    records = [maker.value(schema) for _ in range(draw(st.integers(0, 5)))]
+    return Batch(schema, records, maker.names, maker.categories, maker.ignored)

@@ -63,7 +63,10 @@ class RegistryServer(ThreadingHTTPServer):
 
     def _latest(self, subject: str) -> Reply:
         found = [(p["version"], i) for i, places in self.places.items() for p in places if p["subject"] == subject]
-        return (200, {"version": max(found)[0], "id": max(found)[1]}) if found else NOT_FOUND
+        if not found:
+            return NOT_FOUND
+        version, schema_id = max(found)
+        return 200, {"subject": subject, "version": version, "id": schema_id, **self.schemas[schema_id]}
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that hangs up, or whose certificate is refused, is what some tests are about."""

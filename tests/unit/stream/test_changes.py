@@ -4,14 +4,23 @@ Every row sends the same readings of three signals through two versions. What is
 as they are without the change; an evolution must name what vanished and what is new.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as member
+from typing import Any
 
 import pytest
 
 from tests.unit.stream.changes import FIRST, LABEL, NEW, OLD, PLAIN, A, B, C, Version, answers, nested, run, switched
 from tests.unit.stream.encoding import EVENT_TIME, field, record
+
+CATEGORY = {"eml.category": True}
+
+
+def mode(*symbols: str, meant: Sequence[str] = (), name: str = "Mode", **more: object) -> dict[str, Any]:
+    """The signal `a` as an enum; `meant` are the symbols of 0 and 1."""
+    return field("a", {"type": "enum", "name": name, "symbols": symbols, "meant": meant or symbols, **more})
+
 
 # -- changes that are no evolution -------------------------------------------------------------------------------------
 
@@ -86,6 +95,28 @@ SAME: dict[str, tuple[Version, Version]] = {
         Version(
             (LABEL, A, nested("engine", field("hum", "double", aliases=["b"]), C, aliases=["motor"])),
             {"engine.hum": "b"},
+        ),
+    ),
+    "an enum's symbols in another order, and more of them": (
+        Version((LABEL, mode("off", "on"), B, C)),
+        Version((LABEL, mode("idle", "on", "off", "fail", meant=("off", "on")), B, C)),
+    ),
+    "an enum's name, doc and default": (
+        Version((LABEL, mode("off", "on"), B, C)),
+        Version((LABEL, {**mode("off", "on", name="Regime", doc="How it runs."), "default": "off"}, B, C)),
+    ),
+    "an enum that becomes nullable": (
+        Version((LABEL, mode("off", "on"), B, C)),
+        Version((LABEL, {**A, "type": ["null", mode("off", "on")["type"]]}, B, C)),
+    ),
+    "a category of whole numbers that becomes wider and nullable": (
+        Version((LABEL, field("a", "int", **CATEGORY), B, C)),
+        Version((LABEL, field("a", ["null", "long"], **CATEGORY), B, C)),
+    ),
+    "a rename of a category": (
+        Version((LABEL, mode("off", "on"), B, C)),
+        Version(
+            (LABEL, {**mode("on", "off", meant=("off", "on")), "name": "mode", "aliases": ["a"]}, B, C), {"mode": "a"}
         ),
     ),
     "an alias of nobody": (FIRST, Version((LABEL, {**A, "aliases": ["nobody"]}, B, C))),
@@ -198,8 +229,21 @@ CHANGES = {
     ),
     "a number becomes text": Change(FIRST, Version((LABEL, field("a", "string"), B, C)), ("a",)),
     "text becomes a number": Change(Version((LABEL, field("a", "string"), B, C)), FIRST, (), ("a",)),
-    "a number becomes an enum": Change(
-        FIRST, Version((LABEL, field("a", {"type": "enum", "name": "E", "symbols": ["x", "y"]}), B, C)), ("a",)
+    "a number becomes an enum": Change(FIRST, Version((LABEL, mode("x", "y"), B, C)), ("a",), ("a",)),
+    "an enum becomes a number": Change(Version((LABEL, mode("x", "y"), B, C)), FIRST, ("a",), ("a",)),
+    "a number is declared as a category": Change(
+        Version((LABEL, field("a", "int"), B, C)),
+        Version((LABEL, field("a", "int", **CATEGORY), B, C)),
+        ("a",),
+        ("a",),
+    ),
+    "an enum goes": Change(Version((LABEL, mode("x", "y"), B, C)), Version((LABEL, B, C)), ("a",)),
+    "an enum comes": Change(Version((LABEL, B, C)), Version((LABEL, mode("x", "y"), B, C)), (), ("a",)),
+    "an enum is renamed, and a feature goes": Change(
+        Version((LABEL, mode("x", "y"), B, C)),
+        Version((LABEL, {**mode("x", "y"), "name": "mode", "aliases": ["a"]}, B), {"mode": "a"}),
+        ("c",),
+        renamed={"mode": "a"},
     ),
     "a number becomes a time": Change(
         Version((LABEL, field("a", "long"), B, C)), Version((LABEL, field("a", TIME), B, C)), ("a",)
@@ -252,12 +296,17 @@ CHANGES = {
 def test_an_evolution_tells_the_fields_that_are_ignored_and_those_that_look_like_a_mistake():
     new = Version((A, B, field("Label", "string"), field("note", "string")), {"Label": "label", "note": "a"})
     (event,) = switched(run((FIRST, OLD), (new, NEW)))
-    assert event.ignored == (
-        ("Label", "string: not a number or boolean"),
-        ("note", "string: not a number or boolean"),
-    )
+    assert [name for name, _ in event.ignored] == ["Label", "note"]
+    assert all("record.categories" in reason for _, reason in event.ignored)
     assert len(event.warnings) == 1
     assert "did you mean record.label_field = 'Label'?" in event.warnings[0]
+
+
+def test_an_evolution_tells_which_features_are_categories():
+    zone = field("zone", "string", **CATEGORY)
+    (event,) = switched(run((FIRST, OLD), (Version((LABEL, zone, mode("x", "y"), B), {"zone": "c"}), NEW)))
+    assert event.categories == ("zone", "a")
+    assert event.ignored == ()
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)

@@ -7,6 +7,7 @@ import struct
 import time
 import uuid
 from datetime import UTC, datetime
+from typing import Any
 
 import avro.io
 import avro.schema
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eml.core.symbols import number_of
 from eml.stream.schema import Decoded, ReadingSchema
 from eml.stream.varints import read_long, read_longs, write_long
 from tests.unit.stream.encoding import (
@@ -73,8 +75,9 @@ def test_what_fastavro_writes_is_read(batch, start):
     check_whole(decoded, schema, len(batch.records))
     assert decoded.rows == list(range(len(batch.records)))
     assert schema.space.names == tuple(batch.names)
+    assert schema.space.categories == set(batch.categories)
     assert len(schema.ignored) == batch.ignored
-    want = [flat(each, batch.names) for each in batch.records]
+    want = [flat(each, batch.names, batch.categories) for each in batch.records]
     assert same(decoded.values, np.reshape(want, decoded.values.shape))
 
 
@@ -94,6 +97,59 @@ def test_what_the_avro_package_writes_is_read(branches):
     decoded = compiled(schema).decode(values)
     assert same(decoded.values, want)
     assert decoded.keys == [f"s{n}" for n in range(8)]
+
+
+ZONE = field("zone", ["null", "string"], **{"eml.category": True})
+CODE = field("code", "long", **{"eml.category": True})
+
+
+@given(data=st.data(), sizes=st.lists(st.sampled_from([1, 2, 3, 63, 64, 65, 300]), min_size=1, max_size=12))
+@settings(max_examples=100)
+def test_categories_that_the_avro_package_reads_are_read(data, sizes):
+    enums = [{"type": "enum", "name": f"E{n}", "symbols": [f"s{k}" for k in range(s)]} for n, s in enumerate(sizes)]
+    maybe = data.draw(st.booleans())
+    fields = [field(f"e{n}", ["null", enum] if maybe else enum) for n, enum in enumerate(enums)]
+    schema = record(field("x", "double"), *fields, ZONE, CODE)
+    none = [None] if maybe else []
+    written = {
+        "x": 1.5,
+        **{f"e{n}": data.draw(st.sampled_from([*enum["symbols"], *none])) for n, enum in enumerate(enums)},
+        "zone": data.draw(st.none() | st.text()),
+        "code": data.draw(st.integers(-(2**63), 2**63 - 1)),
+    }
+    parsed, buffer = avro.schema.make_avsc_object(schema), io.BytesIO()
+    avro.io.DatumWriter(parsed).write(written, avro.io.BinaryEncoder(buffer))
+    read: Any = avro.io.DatumReader(parsed).read(avro.io.BinaryDecoder(io.BytesIO(buffer.getvalue())))
+    compiled_ = compiled(schema)
+    decoded = compiled_.decode([buffer.getvalue()] * 3)
+    want = [1.5, *(math.nan if read[n] is None else number_of(str(read[n])) for n in compiled_.space.names[1:])]
+    assert same(decoded.values, [want] * 3)
+
+
+def test_a_symbol_means_the_same_however_its_enum_lists_it():
+    old, new = (
+        record(*(field(f"m{n}", {"type": "enum", "name": f"M{n}", "symbols": symbols}) for n in range(count)))
+        for symbols, count in ((["off", "on"], 12), (["new", "on", "idle", "off"], 3))
+    )
+    ons, offs = ({f"m{n}": symbol for n in range(12)} for symbol in ("on", "off"))
+    first = compiled(old).decode(encoded(old, ons, offs)).values
+    second = compiled(new).decode(encoded(new, ons, offs)).values
+    assert first[:, :3].tobytes() == second.tobytes()
+    text = record(field("m0", "string", **{"eml.category": True}))
+    assert compiled(text).decode(encoded(text, {"m0": "on"})).values[0, 0] == first[0, 0]
+
+
+@pytest.mark.parametrize("count", [1, 9, 12])
+def test_hostile_symbols_are_refused_and_long_written_ones_read(count):
+    enums = [field(f"m{n}", {"type": "enum", "name": f"M{n}", "symbols": ["a", "b", "c"]}) for n in range(count)]
+    schema = compiled(record(*enums))
+    fine = bytes([4]) * (count - 1)
+    assert reason(schema, fine + b"\x06") == "bad-value"  # the fourth of three
+    assert reason(schema, fine + b"\x01") == "bad-value"  # the one before the first
+    assert reason(schema, fine + b"\xff" * 11) == "bad-value"
+    assert reason(schema, fine) == "truncated"
+    assert reason(schema, fine + b"\x04\x00") == "trailing-bytes"
+    assert same(schema.decode([fine + b"\x84\x80\x00"]).values, [[number_of("c")] * count])
 
 
 @given(batch=batches(), cut=st.integers(0, 5))
@@ -397,7 +453,7 @@ def test_of_damaged_records_only_those_are_taken_that_read_the_same_elsewhere(ba
         return  # a block with a size is not looked into here, but it is there
     for row, got in zip(decoded.rows, decoded.values, strict=True):
         found, left = fastavro_reads(batch.schema, values[row])
-        want = np.array(flat(found, schema.space.names))
+        want = np.array(flat(found, schema.space.names, schema.space.categories))
         want[~np.isfinite(want)] = math.nan
         assert left == 0
         assert same(got, want)

@@ -73,7 +73,6 @@ def test_reserved_names_are_reserved_at_the_top_only():
         "bytes",
         "null",
         {"type": "fixed", "name": "F", "size": 4},
-        {"type": "enum", "name": "E", "symbols": ["a"]},
         {"type": "array", "items": "double"},
         {"type": "map", "values": "double"},
         ["null", "double", "int"],
@@ -95,6 +94,69 @@ def test_other_types_are_ignored_and_told_by_name_and_reason(type_):
     assert schema.space.names == ("x",)
 
 
+ENUM = {"type": "enum", "name": "Mode", "symbols": ["off", "on"]}
+
+
+@pytest.mark.parametrize("type_", [ENUM, ["null", ENUM], [ENUM, "null"]])
+def test_an_enum_is_a_category_nullable_or_not(type_):
+    schema = compiled(record(DOUBLE, field("mode", type_)))
+    assert schema.space.names == ("x", "mode")
+    assert schema.space.categories == {"mode"}
+    assert schema.ignored == ()
+
+
+def test_an_enum_that_is_declared_as_none_is_ignored_and_says_so():
+    schema = compiled(record(DOUBLE, field("mode", ENUM, **{"eml.category": False})))
+    assert schema.space.names == ("x",)
+    assert schema.ignored == (("mode", 'enum: "eml.category" says that it is none'),)
+
+
+@pytest.mark.parametrize(
+    "type_", ["string", "int", ["null", "long"], ["boolean", "null"], {"type": "int", "logicalType": "date"}]
+)
+def test_a_field_is_a_category_where_schema_or_settings_say_so(type_):
+    marked = compiled(record(DOUBLE, field("zone", type_, **{"eml.category": True})))
+    assert marked.space.categories == {"zone"}
+    nested = record(DOUBLE, field("site", record(field("zone", type_), name="Site")))
+    listed = compiled(nested, replace(SETTINGS, categories=("site.zone",)))
+    assert listed.space.categories == {"site.zone"}
+    assert listed.ignored == ()
+    assert listed.warnings == ()
+    assert not compiled(nested).space.categories
+
+
+def test_a_category_in_the_settings_is_one_under_its_new_name_too_and_wins_over_the_schema():
+    settings = replace(SETTINGS, categories=("zone", "mode"))
+    renamed = field("area", "string", aliases=["zone"])
+    schema = compiled(record(DOUBLE, renamed, field("mode", ENUM, **{"eml.category": False})), settings)
+    assert schema.space.categories == {"area", "mode"}
+    assert schema.space.aliases == {"area": ("zone",)}
+
+
+@pytest.mark.parametrize(("type_", "use"), [("double", "amount"), ("bytes", "ignored"), (["null", "float"], "amount")])
+def test_what_cannot_be_a_category_is_told(type_, use):
+    schema = compiled(record(field("y", "int"), field("x", type_, **{"eml.category": True})))
+    assert not schema.space.categories
+    assert ("x" in schema.space.names) == (use == "amount")
+    (warning,) = schema.warnings
+    assert warning.startswith("field 'x': declared as a category, which a ")
+
+
+def test_a_mark_that_is_no_truth_value_says_nothing():
+    schema = compiled(record(field("x", "int", **{"eml.category": "yes"}), field("m", ENUM, **{"eml.category": 0})))
+    assert schema.space.categories == {"m"}
+
+
+def test_a_category_alone_makes_a_reading():
+    compiled(record(field("mode", ENUM))).check_reading()
+
+
+def test_two_categories_with_the_same_alias_are_refused():
+    zones = [field(name, "string", aliases=["zone"], **{"eml.category": True}) for name in ("a", "b")]
+    assert "the same alias 'zone'" in refusal(record(*zones))
+    compiled(record(DOUBLE, *({**zone, "eml.category": False} for zone in zones)))  # ignored: no harm
+
+
 def test_a_logical_type_nobody_knows_leaves_a_number_a_feature():
     assert compiled(record(field("a", {"type": "int", "logicalType": "celsius"}))).space.names == ("a",)
 
@@ -107,7 +169,7 @@ def test_a_logical_type_nobody_knows_leaves_a_number_a_feature():
         ("labels", "int", "a feature"),
         ("lable", "string", "ignored"),
         ("abel", ["null", "int"], "a feature"),
-        ("labell", {"type": "enum", "name": "L", "symbols": ["x"]}, "ignored"),
+        ("labell", {"type": "enum", "name": "L", "symbols": ["x"]}, "a feature"),
     ],
 )
 def test_a_field_that_is_almost_the_label_is_told(found, type_, use):
@@ -140,11 +202,12 @@ def test_what_is_ignored_is_logged_once_per_schema(caplog):
     hints.tell.cache_clear()
     text = record(field("Label", "string"), field("note", "bytes"), DOUBLE)
     with caplog.at_level("INFO"):
-        compiled(text)
-        compiled(text)
+        for schema in (compiled(text), compiled(text)):
+            hints.tell(schema.id, schema.ignored, schema.warnings)
     told = [one.getMessage() for one in caplog.records if one.name == "eml.stream.hints"]
     assert len(told) == 2
-    assert "Label: string: not a number or boolean; note: bytes: not a number or boolean" in told[0]
+    assert 'Label: string: a category if it is declared as one ("eml.category": true' in told[0]
+    assert "record.categories); note: bytes: no number, boolean or category" in told[0]
     assert "did you mean record.label_field = 'Label'?" in told[1]
 
 

@@ -28,6 +28,8 @@ class LearnerConfig:
     rho: float = 0.3  # consistency hinges against own ones
     lam: float = 1e-3  # low-rank term
     signature: int = 4  # samples in a signature
+    linear: bool = True  # False: no linear view (ablation)
+    fresh: bool = True  # False: no fresh start beside what is carried over an evolution (ablation)
     spell: bool = True  # False: numbers are amounts, also where they look like codes
     squash: bool = True  # False: features are compared by their values, however far those spread
     transform: bool = True  # False: no T-stage (ablation)

@@ -21,6 +21,8 @@ from eml.core.config import LearnerConfig
 from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.fitting import Fitter
 from eml.core.inheriting import Exemplars, donors_of, inherit
+from eml.core.linear import Linear
+from eml.core.mixture import Mixture
 from eml.core.report import Evolution, Takeover
 from eml.core.spelling import fold_evolution
 from eml.core.state import State, Upcoming
@@ -33,9 +35,9 @@ REAL_SHARE = 0.9  # of the survivors that an exemplar must have had itself to ju
 KNOWN_SHARE = 0.5  # an exemplar with less of the survivors observed is forgotten, if its class has others
 
 
-def first_metric(state: State, columns: Index, fitter: Fitter) -> Array:
-    """A metric over `columns` from the memory alone."""
-    rows = state.memory.sample(SAMPLES, state.rng)
+def first_metric(state: State, columns: Index, fitter: Fitter, among: Index | None = None) -> Array:
+    """A metric over `columns` from the memory alone, or from some exemplars in it."""
+    rows = state.memory.sample(SAMPLES, state.rng, among)
     X = state.memory.samples(rows, columns)
     return fitter.first(X, state.memory.y[rows], *state.spelling.deviations(X.std(axis=0), columns))
 
@@ -127,6 +129,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
         return _rename(state, space, change)
     _carry_attic(state)
     state.views = state.views[-1:]  # a survivors' view beside it ends here: no catch-up steps for it
+    state.fresh = None  # it was of the space before
     upcoming = _prepared(state, space, change)
     announced = upcoming.Ls is not None
     warm = bool(state.views) and bool(state.memory.observed[:, state.columns_of(change)].any())
@@ -235,10 +238,13 @@ def _rename(state: State, space: FeatureSpace, change: FeatureChange) -> Evoluti
     returned = {int(place[column]): values for column, values in state.returned.items()}
     _lay_out(state, space, change, list(columns), len(state.attic))
     state.returned = returned
-    for view in state.views:
+    started = [] if state.fresh is None else [state.fresh.view]
+    for view in (*state.views, *started):
         moved = place[view.columns]
         order = np.argsort(moved)
         view.columns, view.L = moved[order], view.L[:, order]
+    if state.fresh is not None and state.fresh.linear is not None:
+        state.fresh.linear.move(columns)
     if state.upcoming is not None:
         upcoming, state.upcoming = state.upcoming, None
         announce(state, upcoming.space)
@@ -277,9 +283,31 @@ def _lay_out(
     state.statistics = everything.select(active)
     state.attic_statistics = everything.select(list(retired))
     state.memory.remap([*active, *retired])
+    _move_linear(state, space, change, columns, back)
     state.returned = {space.position[name]: state.attic[known] for name, known in back.items() if known is not None}
     state.attic = {name: state.attic[name] for name in stay}
+    if state.linear is not None:
+        state.linear.retired = {name: w for name, w in state.linear.retired.items() if name in state.attic}
     state.space = space
+
+
+def _move_linear(
+    state: State,
+    space: FeatureSpace,
+    change: FeatureChange,
+    columns: list[int | None],
+    back: dict[str, str | None],
+) -> None:
+    """Survivors keep their weights, new features have none, and those that come back get their last ones."""
+    linear = state.linear
+    if linear is None:
+        return
+    for name in change.vanished:
+        linear.retire(name, state.space.position[name])
+    linear.move(columns)
+    for name, known in back.items():
+        if known is not None:
+            linear.bring_back(known, space.position[name])
 
 
 def _retire(state: State, change: FeatureChange) -> None:
@@ -300,7 +328,8 @@ def _start_cold(state: State) -> None:
     state.memory.seen[:] = 0
     state.statistics = Statistics.empty(len(state.space))
     state.attic, state.attic_statistics, state.returned = {}, Statistics.empty(0), {}
-    state.views, state.pooling = [], Pooling.start(FIRST_WEIGHT)
+    state.views, state.pooling, state.mixture, state.fresh = [], Pooling.start(FIRST_WEIGHT), Mixture(), None
+    state.linear = None if state.linear is None else Linear.empty(len(state.space))
     state.stage, state.learnt, state.usual = "initial", 0, 0.0
 
 

@@ -18,23 +18,23 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, inheriting, levels, reaction, snapshot, squashing
+from eml.core import evolution, experts, fresh, inheriting, levels, reaction, snapshot, squashing
 from eml.core.arrays import TINY, Array, Index, Mask
 from eml.core.config import LearnerConfig
 from eml.core.errors import FeatureError
 from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
-from eml.core.neighbours import log_scores
-from eml.core.report import NO_LABELS, Evolution, Explanation, Label, Prediction, Predictions, Stage, ViewReport
+from eml.core.report import NO_LABELS, Evolution, Explanation, Label, Prediction, Predictions, Stage
 from eml.core.spelling import Spelling, fold_weights
 from eml.core.state import State
-from eml.core.views import View, softmax
+from eml.core.views import View
 
 USUAL_RATE = 0.1  # how fast the typical distance follows
 SETTLED = 0.8  # share of exemplars with the new features at which the survivors' view retires
 RIPE = 16  # batches after which a step comes with every second one
 LEAST_POOL = 320  # exemplars to draw triplets from, for few classes
 FIRST_AGAIN = 64  # samples of a new space after which its joint view is begun anew, and at every doubling from there
+STEP_AFTER = 8  # labelled samples between two steps at least, however small the batches
 NEGLIGIBLE = 0.02  # weight below which a view retires
 
 
@@ -49,7 +49,7 @@ class EvolvingMetricLearner:
 
     def __init__(self, space: FeatureSpace, config: LearnerConfig | None = None, seed: int = 0) -> None:
         self.config = config or LearnerConfig()
-        self._state = State.fresh(space, self.config, seed)
+        self._state = State.new(space, self.config, seed)
 
     @property
     def space(self) -> FeatureSpace:
@@ -91,16 +91,20 @@ class EvolvingMetricLearner:
             n = len(values)
             return Predictions([None] * n, (), np.zeros((n, 0)), np.zeros(n), np.full(n, np.inf))
         cleaned, present, _ = state.statistics.clean(state.spelling.spell(values))
-        distances = self._distances(cleaned, present)
-        p = softmax(state.pooling.logits([log_scores(D) for D in distances]))
+        heard = experts.hear(state, cleaned, present, self.config.neighbours)
+        p = state.mixture.probabilities(heard.opinions)
         top = np.sort(p, axis=1)
         return Predictions(
-            labels=[state.classes[best] for best in p.argmax(axis=1)],
+            labels=self._said(p),
             classes=tuple(state.classes),
             scores=p,
             margin=top[:, -1] - top[:, -2] if p.shape[1] > 1 else np.ones(len(p)),
-            novelty=self._novelty(distances[-1], present),
+            novelty=self._novelty(heard.distances[-1], present),
+            fresh=self._said(heard.opinions["fresh"]) if "fresh" in heard.opinions else None,
         )
+
+    def _said(self, scores: Array) -> list[Label | None]:
+        return [self._state.classes[best] for best in scores.argmax(axis=1)]
 
     def _novelty(self, distances: Array, present: Mask) -> Array:
         """Unlike all known is also a sample of which nothing is there to compare."""
@@ -114,9 +118,6 @@ class EvolvingMetricLearner:
         scores = dict(zip(many.classes, many.scores[0].tolist(), strict=True))
         reason = None if many.labels[0] is not None else NO_LABELS
         return Prediction(many.labels[0], scores, float(many.margin[0]), float(many.novelty[0]), reason)
-
-    def _distances(self, X: Array, present: Mask) -> list[Array]:
-        return [view.distances(X, present, self._state.memory, self.config.neighbours) for view in self._state.views]
 
     # -- learn -----------------------------------------------------------------------------------------------------
 
@@ -145,11 +146,22 @@ class EvolvingMetricLearner:
             if state.stage == "inheriting" and self.config.inherit:
                 self._inherit(fitter, again=_doubled(state.since - len(y), state.since))
                 X, _, _ = state.statistics.clean(state.spelling.spell(raw))  # new features may have been spelled out
-            self._adapt(X, y, rows, fitter)
+            due = self._is_due(len(y))
+            if due:
+                self._adapt(X, y, rows, fitter)
+            fresh.learn(state, self.config, fitter, step=due)
+        if state.linear is not None:
+            state.linear.fit(state.memory, state.statistics, len(state.classes))
         state.refused += fitter.refused
         state.taken += fitter.taken
         state.widened = max(0, state.widened - 1)
-        state.refresh()
+        fresh.end(state)
+        self._settle_views()
+
+    def _settle_views(self) -> None:
+        """Embed the memory anew, and have the experts that there are now."""
+        self._state.refresh()
+        self._state.mixture.seat(experts.entries(self._state))
 
     def _spell_out(self, raw: Array, fitter: Fitter) -> None:
         """Columns for new levels; and whenever the samples have doubled, ask anew which features are codes.
@@ -184,13 +196,15 @@ class EvolvingMetricLearner:
             return
         chosen = np.flatnonzero(known)[: self.config.tested]
         y = y[chosen]
-        distances = self._distances(X[chosen], present[chosen])
-        scores = [log_scores(D) for D in distances]
-        for view, score in zip(state.views, scores, strict=True):
+        heard = experts.hear(state, X[chosen], present[chosen], self.config.neighbours)
+        for view, score in zip(state.views, heard.scores, strict=True):
             view.record(score, y)
+        state.mixture.update(heard.opinions, y)
         if newest.embedded.classes > 1:
-            state.pooling.update(scores, y)
-        own = distances[-1][np.arange(len(y)), y]
+            state.pooling.update(heard.scores, y)
+            if state.fresh is not None and heard.fresh:
+                state.fresh.pooling.update(heard.fresh, y)
+        own = heard.distances[-1][np.arange(len(y)), y]
         own = own[np.isfinite(own)]
         if len(own):
             typical = float(np.median(own))
@@ -216,9 +230,6 @@ class EvolvingMetricLearner:
         state, newest = self._state, self._state.newest
         if newest is None or not 0 < len(newest.columns) == len(state.space) or len(state.classes) < 2:
             return
-        if state.resting:
-            state.resting -= 1
-            return
         wanted = 2 * self.config.replay + max(LEAST_POOL, self.config.pool * len(state.classes))
         others = np.setdiff1d(state.memory.sample(wanted + len(y), state.rng, evolution.trusted(state)), rows)
         others = state.rng.permutation(others)[:wanted]
@@ -231,6 +242,18 @@ class EvolvingMetricLearner:
             transform=self.config.transform,
         )
         self._rest(stepped=fitter.taken > 0)
+
+    def _is_due(self, labels: int) -> bool:
+        """Whether this batch is one to step with: not one of a few labels, and none that rests."""
+        state = self._state
+        state.unstepped += labels
+        if state.unstepped < STEP_AFTER:
+            return False
+        state.unstepped = 0
+        if state.resting:
+            state.resting -= 1
+            return False
+        return True
 
     def _rest(self, *, stepped: bool) -> None:
         """Steps come with every batch at first and more seldom later; rests double while steps are turned down."""
@@ -264,9 +287,16 @@ class EvolvingMetricLearner:
     def evolve(self, space: FeatureSpace) -> Evolution:
         """From now on samples are of `space`. Runs what is left of the T-stage; the I-stage follows with labels."""
         fitter = self._fitter()
-        report = evolution.evolve(self._state, self._inner(space), self.config, fitter)
-        self._state.refused += fitter.refused
-        self._state.taken += fitter.taken
+        state = self._state
+        report = evolution.evolve(state, self._inner(space), self.config, fitter)
+        if report.warm and report.change.is_evolution:
+            if state.linear is not None:
+                state.linear.fit(state.memory, state.statistics, len(state.classes))
+            if self.config.fresh:
+                fresh.begin(state)
+        self._settle_views()
+        state.refused += fitter.refused
+        state.taken += fitter.taken
         return report
 
     def react(self, how: reaction.Reaction) -> None:
@@ -283,10 +313,8 @@ class EvolvingMetricLearner:
             stage=state.stage,
             revision=state.revision,
             weights=self._feature_weights(),
-            views={
-                view.name: ViewReport(float(share), view.score)
-                for view, share in zip(state.views, state.pooling.shares, strict=False)
-            },
+            linear_weights=self._linear_weights(),
+            views=experts.report(state),
             evolution=state.evolution,
             exemplars=dict(zip(state.classes, counts, strict=True)),
             steps_taken=state.taken,
@@ -304,6 +332,10 @@ class EvolvingMetricLearner:
         total = max(float(share.sum()), TINY)
         names = self._state.space.names
         return fold_weights({names[c]: float(s) / total for c, s in zip(view.columns, share, strict=True)})
+
+    def _linear_weights(self) -> dict[str, float]:
+        linear, names = self._state.linear, self._state.space.names
+        return {} if linear is None else fold_weights(dict(zip(names, linear.shares().tolist(), strict=True)))
 
     # -- keep ------------------------------------------------------------------------------------------------------
 

@@ -27,10 +27,13 @@ class Memory:
     y: Index  # (n,) class numbers
     seen: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # (C,) samples offered of each class
     stale: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))  # (n,) the next to be replaced: a drift
+    recent: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))  # (n,) came since the space last changed
 
     def __post_init__(self) -> None:
         if len(self.stale) != len(self.y):
             self.stale = np.zeros(len(self.y), dtype=np.bool_)
+        if len(self.recent) != len(self.y):
+            self.recent = np.zeros(len(self.y), dtype=np.bool_)
 
     @classmethod
     def empty(cls, capacity: int, refresh: float, d: int) -> "Memory":
@@ -92,13 +95,14 @@ class Memory:
             self.observed = np.concatenate([self.observed, np.zeros((grown, d), dtype=np.bool_)])
             self.y = np.concatenate([self.y, np.zeros(grown, dtype=np.intp)])
             self.stale = np.concatenate([self.stale, np.zeros(grown, dtype=np.bool_)])
+            self.recent = np.concatenate([self.recent, np.zeros(grown, dtype=np.bool_)])
         if writes:
             rows = list(writes)
             samples, labels = zip(*writes.values(), strict=True)
             active = X.shape[1]  # columns beyond are those of vanished features
             self.X[rows, :active], self.observed[rows, :active] = X[list(samples)], present[list(samples)]
             self.observed[rows, active:] = False
-            self.y[rows], self.stale[rows] = labels, False
+            self.y[rows], self.stale[rows], self.recent[rows] = labels, False, True
 
     def remap(self, columns: Sequence[int | None]) -> None:
         """Lay the columns out anew: a column of now each, or None for one that is all unknown."""
@@ -111,7 +115,8 @@ class Memory:
 
     def keep(self, rows: Index) -> None:
         """Forget all exemplars but these."""
-        self.X, self.observed, self.y, self.stale = self.X[rows], self.observed[rows], self.y[rows], self.stale[rows]
+        self.X, self.observed, self.y = self.X[rows], self.observed[rows], self.y[rows]
+        self.stale, self.recent = self.stale[rows], self.recent[rows]
 
     def sample(self, count: int, rng: np.random.Generator, among: Index | None = None) -> Index:
         """At most `count` rows (of those `among`), in ascending order, drawn evenly from the classes."""

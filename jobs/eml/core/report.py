@@ -22,6 +22,7 @@ class Predictions:
     scores: Array  # (n, C) probabilities
     margin: Array  # (n,) best score minus second best
     novelty: Array  # (n,) distance to the nearest class in units of what is usual: far above 1 is unlike all known
+    fresh: list[Label | None] | None = None  # what a cold restart at the last evolution would say, while one is kept
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -62,7 +63,7 @@ class Evolution:
 class ViewReport:
     """How much a view counts, and what it got right lately."""
 
-    weight: float  # share of all views' weights
+    weight: float  # share of what it says in the answer; all views' add up to one
     score: float | None  # prequential accuracy, recent batches counting more
 
 
@@ -73,6 +74,7 @@ class Explanation:
     stage: Stage
     revision: int  # batches learnt
     weights: Mapping[str, float]  # share of each feature in typical distances of the newest view
+    linear_weights: Mapping[str, float]  # share of each feature in typical log odds of the linear view
     views: Mapping[str, ViewReport]
     evolution: Evolution | None  # the last one
     exemplars: Mapping[Label, int]

@@ -8,8 +8,8 @@ r"""Learner to plain bytes and back, exactly; the form in which a learner lives 
     14      ...   header: JSON with every scalar, and name, type and shape of every array
     ...     ...   the arrays, little endian, one after another in the header's order
 
-No pickle and no class names: any release can read it, and any language. Every released version stays readable; a
-golden file per version is in tests/fixtures.
+No pickle and no class names: any language can read it. From release 1.0 on every released version stays readable; the
+golden file of this one is in tests/fixtures.
 """
 
 import json
@@ -25,19 +25,21 @@ from numpy.typing import NDArray
 from eml.core.config import LearnerConfig
 from eml.core.errors import SnapshotDamagedError, SnapshotVersionError
 from eml.core.features import FeatureChange, FeatureSpace
+from eml.core.linear import Linear
 from eml.core.memory import Memory
+from eml.core.mixture import Expert, Mixture
 from eml.core.report import Evolution, Takeover
-from eml.core.state import State, Upcoming
+from eml.core.state import Fresh, State, Upcoming
 from eml.core.statistics import Statistics
 from eml.core.views import Pooling, View
 
 MAGIC = b"EMLS"
-VERSION = 4  # no two are one flipped bit apart: the checksum does not cover them
-READABLE = (1, 2, 4)  # version 1 had no units, version 2 no levels
+VERSION = 5
 HEAD = struct.Struct("<4sHI")  # magic, version, CRC-32
 LENGTH = struct.Struct("<I")
 COUNTERS = ("usual", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
-LATER = ("widened",)  # came after the first release, and are written only where they are not zero
+LATER = ("widened", "unstepped")  # written only where they are not zero
+LINEAR = ("W", "b", "centre", "scale")  # a linear view's arrays
 TYPES = ("<f8", "<f4", "<i8", "|u1")  # what an array may be; anything else is no snapshot of ours
 
 Json = dict[str, Any]
@@ -78,6 +80,7 @@ def dump(state: State, config: LearnerConfig) -> bytes:
         arrays.put(f"view{i}.columns", view.columns.astype(np.int64))
         arrays.put(f"view{i}.L", view.L)
     _put_optional(arrays, state)
+    _put_experts(arrays, state)
     header: Json = {
         "config": asdict(config),
         "space": _space(state.space),
@@ -86,6 +89,9 @@ def dump(state: State, config: LearnerConfig) -> bytes:
         "stage": state.stage,
         "counters": _counters(state),
         "views": [{"name": v.name, "hits": v.hits, "trials": v.trials} for v in state.views],
+        "mixture": _mixture(state.mixture),
+        "retired": [] if state.linear is None else list(state.linear.retired),
+        "fresh": None if state.fresh is None else {"hits": state.fresh.view.hits, "trials": state.fresh.view.trials},
         "upcoming": _upcoming(state.upcoming),
         "attic": list(state.attic),
         "returned": list(state.returned),
@@ -112,6 +118,35 @@ def _put_optional(arrays: _Arrays, state: State) -> None:
         arrays.put("upcoming.explained", state.upcoming.explained)
 
 
+def _put_experts(arrays: _Arrays, state: State) -> None:
+    if state.linear is not None:
+        _put_linear(arrays, "linear", state.linear)
+        for i, weights in enumerate(state.linear.retired.values()):
+            arrays.put(f"linear.retired{i}", weights)
+    if state.fresh is not None:
+        arrays.put("fresh.L", state.fresh.view.L)
+        arrays.put("fresh.w", state.fresh.pooling.w)
+        arrays.put("fresh.curvature", state.fresh.pooling.curvature)
+        arrays.put("memory.recent", np.packbits(state.memory.recent))
+        if state.fresh.linear is not None:
+            _put_linear(arrays, "fresh.linear", state.fresh.linear)
+    arrays.put("mixture.w", state.mixture.pooling.w)
+    arrays.put("mixture.curvature", state.mixture.pooling.curvature)
+
+
+def _put_linear(arrays: _Arrays, owner: str, linear: Linear) -> None:
+    for name in LINEAR:
+        arrays.put(f"{owner}.{name}", getattr(linear, name))
+
+
+def _mixture(mixture: Mixture) -> Json:
+    experts = {
+        name: [float(e.calibration.w[0]), float(e.calibration.curvature[0, 0]), e.prior, e.share, e.hits, e.trials]
+        for name, e in mixture.experts.items()
+    }
+    return {"experts": experts, "pooled": mixture.pooled, "together": mixture.together}
+
+
 def load(data: bytes) -> tuple[State, LearnerConfig]:
     """The state and its settings from bytes."""
     body = _checked(data)
@@ -134,10 +169,9 @@ def _checked(data: bytes) -> memoryview:
             f"these {len(data)} bytes are no snapshot of a learner (they must start with {MAGIC!r})"
         )
     _, version, checksum = HEAD.unpack_from(data)
-    if version not in READABLE:
+    if version != VERSION:
         raise SnapshotVersionError(
-            f"the snapshot has version {version}, this release reads versions {READABLE[0]} to {READABLE[-1]}:"
-            " use the release that wrote it, or a newer one"
+            f"the snapshot has version {version}, this release reads version {VERSION}: use the release that wrote it"
         )
     body = memoryview(data)[HEAD.size :]
     if zlib.crc32(body) != checksum:
@@ -178,6 +212,7 @@ def _state(header: Json, arrays: dict[str, NDArray[Any]]) -> tuple[State, Learne
     state.attic = {name: arrays[f"attic{i}"] for i, name in enumerate(header["attic"])}
     state.attic_statistics = _statistics("attic", arrays)
     state.returned = {int(column): arrays[f"returned{i}"] for i, column in enumerate(header["returned"])}
+    _read_experts(state, header, arrays)
     if header["upcoming"] is not None:
         steps, space = header["upcoming"]["steps"], _read_space(header["upcoming"]["space"])
         state.upcoming = Upcoming(space, arrays.get("upcoming.Ls"), arrays.get("upcoming.explained"), steps)
@@ -186,9 +221,32 @@ def _state(header: Json, arrays: dict[str, NDArray[Any]]) -> tuple[State, Learne
     return state, config
 
 
+def _read_experts(state: State, header: Json, arrays: dict[str, NDArray[Any]]) -> None:
+    if "linear.W" in arrays:
+        state.linear = _read_linear("linear", arrays)
+        state.linear.retired = {name: arrays[f"linear.retired{i}"] for i, name in enumerate(header["retired"])}
+    if header["fresh"] is not None:
+        view = View("fresh", np.arange(len(state.space)), arrays["fresh.L"], **header["fresh"], recent=True)
+        pooling = Pooling(arrays["fresh.w"], arrays["fresh.curvature"])
+        linear = _read_linear("fresh.linear", arrays) if "fresh.linear.W" in arrays else None
+        state.fresh = Fresh(view, linear, pooling)
+        state.memory.recent = np.unpackbits(arrays["memory.recent"], count=len(state.memory)).astype(np.bool_)
+    mixture = header["mixture"]
+    experts = {
+        name: Expert(Pooling(np.array([w]), np.array([[curvature]])), *rest)
+        for name, (w, curvature, *rest) in mixture["experts"].items()
+    }
+    pooling = Pooling(arrays["mixture.w"], arrays["mixture.curvature"])
+    state.mixture = Mixture(experts, tuple(mixture["pooled"]), pooling, mixture["together"])
+
+
+def _read_linear(owner: str, arrays: dict[str, NDArray[Any]]) -> Linear:
+    W, b, centre, scale = (arrays[f"{owner}.{name}"] for name in LINEAR)
+    return Linear(W, b, centre, scale)
+
+
 def _statistics(owner: str, arrays: dict[str, NDArray[Any]]) -> Statistics:
-    linear = np.zeros_like(arrays[f"{owner}.origin"])  # as all features were in version 1
-    return Statistics(*(arrays.get(f"{owner}.{field.name}", linear) for field in fields(Statistics)))
+    return Statistics(*(arrays[f"{owner}.{field.name}"] for field in fields(Statistics)))
 
 
 def _space(space: FeatureSpace) -> Json:

@@ -10,7 +10,9 @@ import numpy as np
 from eml.core.arrays import Array, Index, Mask
 from eml.core.config import LearnerConfig
 from eml.core.features import FeatureChange, FeatureSpace
+from eml.core.linear import Linear
 from eml.core.memory import Memory
+from eml.core.mixture import Mixture
 from eml.core.report import Evolution, Label, Stage
 from eml.core.spelling import Spelling, first_columns
 from eml.core.statistics import Statistics
@@ -28,6 +30,15 @@ class Upcoming:
 
 
 @dataclass(slots=True)
+class Fresh:
+    """A learner that begins anew after an evolution, on the exemplars that came since."""
+
+    view: View
+    linear: Linear | None
+    pooling: Pooling  # of its metric and, where there is one, its linear view
+
+
+@dataclass(slots=True)
 class State:
     """The state of one learner."""
 
@@ -39,6 +50,9 @@ class State:
     stage: Stage = "initial"
     views: list[View] = field(default_factory=list)
     pooling: Pooling = field(default_factory=lambda: Pooling.start(FIRST_WEIGHT))
+    linear: Linear | None = None
+    fresh: Fresh | None = None
+    mixture: Mixture = field(default_factory=Mixture)
     upcoming: Upcoming | None = None
     attic: dict[str, Array] = field(default_factory=dict)  # vanished feature -> its column of the metric
     attic_statistics: Statistics = field(default_factory=lambda: Statistics.empty(0))
@@ -55,10 +69,11 @@ class State:
     cut: int = 0
     missing: int = 0
     widened: int = 0  # batches for which a wider step is on offer, after a drift
+    unstepped: int = 0  # labelled samples since a step of the metric was last due
     _spelling: Spelling | None = None
 
     @classmethod
-    def fresh(cls, space: FeatureSpace, config: LearnerConfig, seed: int) -> "State":
+    def new(cls, space: FeatureSpace, config: LearnerConfig, seed: int) -> "State":
         """A learner that has seen nothing."""
         space = first_columns(space)
         return cls(
@@ -66,6 +81,7 @@ class State:
             Statistics.empty(len(space)),
             Memory.empty(config.memory_size, config.refresh, len(space)),
             np.random.default_rng(seed),
+            linear=Linear.empty(len(space)) if config.linear else None,
         )
 
     @property
@@ -84,6 +100,10 @@ class State:
         """Embed the memory in every view."""
         for view in self.views:
             view.L = np.ascontiguousarray(view.L)  # BLAS sums by layout: a restored learner must have the same one
+            view.refresh(self.memory, len(self.classes), self.statistics.mean)
+        if self.fresh is not None and len(self.fresh.view.L):
+            view = self.fresh.view
+            view.L = np.ascontiguousarray(view.L)
             view.refresh(self.memory, len(self.classes), self.statistics.mean)
 
     def new_columns(self) -> Index:

@@ -24,7 +24,7 @@ FIRST_WEIGHT = 4.0  # a class twice as far is 16 times less likely, until data s
 LIGHTEST, HEAVIEST = 0.02, 50.0
 BELIEF = 2.0  # curvature the first weights start with: what a few doubtful records would give
 RIDGE = 0.1  # added to the curvature in every step: no division by none
-FORGET = 0.97  # per batch
+FORGET = 0.97  # in 32 labels
 
 
 @dataclass(slots=True)
@@ -36,6 +36,7 @@ class View:
     L: Array  # (k, len(columns))
     hits: float = 0.0  # discounted prequential score: right ones and all
     trials: float = 0.0
+    recent: bool = False  # only the exemplars of the current space are embedded
     embedded: Embedded | None = None
     by_column: Columns | None = None  # made when the first sample with missing values comes
     centre: Array = field(default_factory=lambda: np.zeros(0))  # taken off before single precision
@@ -44,12 +45,14 @@ class View:
         """Embed the memory anew after it, or the metric, changed."""
         self.centre = centre[self.columns]
         Z = self._centred(memory) @ self.L.T.astype(np.float32)
-        self.embedded = Embedded.build(np.clip(Z, -FARTHEST, FARTHEST, out=Z), memory.y, classes)
+        y = memory.y[memory.recent] if self.recent else memory.y
+        self.embedded = Embedded.build(np.clip(Z, -FARTHEST, FARTHEST, out=Z), y, classes)
         self.by_column = None
 
     def _centred(self, memory: Memory) -> Array32:
         whole = len(self.columns) == memory.X.shape[1]  # then they are all of them, in order: no copy
         X = memory.X if whole else memory.X[:, self.columns]
+        X = X[memory.recent] if self.recent else X
         return np.asarray(X - self.centre.astype(np.float32))
 
     def embed(self, X: Array, there: Mask | None = None) -> Array32:
@@ -79,8 +82,9 @@ class View:
 
     def record(self, scores: Array, y: Index) -> None:
         """Count what this view would have said of labelled samples before they are learnt."""
-        self.hits = FORGET * self.hits + float((scores.argmax(axis=1) == y).sum())
-        self.trials = FORGET * self.trials + len(y)
+        kept = discount(len(y))
+        self.hits = kept * self.hits + float((scores.argmax(axis=1) == y).sum())
+        self.trials = kept * self.trials + len(y)
 
     @property
     def score(self) -> float | None:
@@ -98,7 +102,7 @@ class Pooling:
     @classmethod
     def start(cls, *weights: float) -> Self:
         """Weights to begin with, easily changed."""
-        return cls(np.array(weights), np.eye(len(weights)) * BELIEF / len(weights))
+        return cls(np.array(weights), np.eye(len(weights)) * BELIEF / max(1, len(weights)))
 
     def logits(self, scores: list[Array]) -> Array:
         """Pooled logits (n, C)."""
@@ -110,7 +114,7 @@ class Pooling:
     def update(self, scores: list[Array], y: Index, steps: int = 1) -> None:
         """Newton steps on the log loss of one batch, damped by the curvature of the batches before."""
         S = np.stack(scores)  # (V, n, C)
-        past, before = self.curvature * FORGET, self.w.copy()
+        past, before = self.curvature * discount(len(y)), self.w.copy()
         for _ in range(steps):
             p = softmax(self.logits(scores))
             expected = np.einsum("nc,vnc->vn", p, S)
@@ -125,6 +129,11 @@ class Pooling:
     def shares(self) -> Array:
         """Weights that add up to one."""
         return np.asarray(self.w / max(float(self.w.sum()), TINY))
+
+
+def discount(labels: int) -> float:
+    """What the past counts after so many more labels, however they were cut into batches."""
+    return float(FORGET ** (labels / 32))
 
 
 def softmax(logits: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The golden snapshot: a learner in the middle of everything, as the first release wrote it.
+"""The golden snapshot: a learner in the middle of everything, as this version of the format writes it.
 
 A released version stays readable: this file is written once per version of the format, never again after its
 release. To write it anew while the version is not released yet, from the root of the project:

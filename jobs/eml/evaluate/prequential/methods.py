@@ -17,14 +17,14 @@ from eml.evaluate.datasets import Floats
 from eml.evaluate.prequential.play import StreamMethod
 
 FULL_WINDOW = 32  # labelled records per update, and
-LEAST_WINDOW = 8  # right after a switch: the job's, see tests/unit/evaluate/prequential/test_methods.py
+LEAST_WINDOW = 1  # right after a switch: the job's, see tests/unit/evaluate/prequential/test_methods.py
 
 Factory = Callable[[FeatureSpace, int, int], StreamMethod]  # first space, seed, memory in exemplars
 
 
 def window_size(age: int) -> int:
     """Small windows for a new space, growing with the labelled records it has seen."""
-    return min(FULL_WINDOW, max(LEAST_WINDOW, age))
+    return min(FULL_WINDOW, max(LEAST_WINDOW, age // 4))
 
 
 class Eml:

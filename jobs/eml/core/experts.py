@@ -1,0 +1,78 @@
+"""What each view says of samples, by the names under which they are mixed.
+
+Called by the learner, to predict and to weigh the views before it learns; changes nothing.
+
+    metric      the metric of now; after an evolution survivors' and joint metric, pooled
+    survived    the survivors' metric alone, while there are two
+    joint       the joint metric alone, while there are two
+    linear      logistic regression over all columns
+    fresh       metric and logistic regression of what came since the last evolution, pooled
+"""
+
+from dataclasses import dataclass
+
+from eml.core.arrays import Array, Mask
+from eml.core.mixture import Entry, Opinions
+from eml.core.neighbours import log_scores
+from eml.core.report import ViewReport
+from eml.core.state import State
+
+FRESH_PRIOR = 0.05  # of a fresh start against the others: what came through an evolution is usually the better one
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What all views say of n samples."""
+
+    distances: list[Array]  # (n, C) of each metric view
+    scores: list[Array]  # (n, C) of each metric view
+    fresh: list[Array]  # (n, C) of the fresh start's views; none where there is none
+    opinions: Opinions
+
+
+def hear(state: State, X: Array, present: Mask, neighbours: int) -> Heard:
+    """Ask every view about cleaned samples (n, d)."""
+    memory = state.memory
+    distances = [view.distances(X, present, memory, neighbours) for view in state.views]
+    scores = [log_scores(D) for D in distances]
+    opinions = {"metric": state.pooling.logits(scores)}
+    if len(scores) == 2:
+        opinions |= {"survived": scores[0], "joint": scores[1]}
+    if state.linear is not None and state.linear.classes:
+        opinions["linear"] = state.linear.logits(X, present)
+    begun: list[Array] = []
+    fresh = state.fresh
+    if fresh is not None and fresh.view.embedded is not None:
+        begun = [log_scores(fresh.view.distances(X, present, memory, neighbours))]
+        if fresh.linear is not None:
+            begun.append(fresh.linear.logits(X, present))
+        opinions["fresh"] = fresh.pooling.logits(begun)
+    return Heard(distances, scores, begun, opinions)
+
+
+def entries(state: State) -> dict[str, Entry]:
+    """The experts there are now, and how each begins; without linear and fresh views the paper's method, as it is."""
+    seats = {"metric": Entry()}
+    if len(state.views) == 2 and (state.linear is not None or state.fresh is not None):
+        weight = float(state.pooling.w.sum())
+        seats |= {name: Entry(weight, pooled=False) for name in ("survived", "joint")}
+    if state.linear is not None and state.linear.classes:
+        seats["linear"] = Entry()
+    if state.fresh is not None and state.fresh.view.embedded is not None:
+        seats["fresh"] = Entry(prior=FRESH_PRIOR)
+    return seats
+
+
+def report(state: State) -> dict[str, ViewReport]:
+    """How much each view counts in the answer, and what it got right lately."""
+    mixture = state.mixture
+    says = mixture.says()
+    metric = says.get("metric", 0.0)
+    views = {
+        view.name: ViewReport(metric * float(part) + says.get(view.name, 0.0), view.score)
+        for view, part in zip(state.views, state.pooling.shares, strict=False)
+    }
+    for name in ("linear", "fresh"):
+        if name in says:
+            views[name] = ViewReport(says[name], mixture.experts[name].score)
+    return views

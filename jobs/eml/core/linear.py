@@ -1,0 +1,163 @@
+r"""A linear view: multinomial logistic regression, fitted anew to the bounded memory with every batch.
+
+Called by the learner beside the metric's views, which it is pooled with (`mixture`): where classes lie on two sides of
+a plane, neighbours need many exemplars to say what a few weights say. With $z$ a sample in standard deviations from
+the mean, 0 where a value is missing,
+
+$$ \min_{W, b} \sum_i \omega_i \log \frac{\sum_c e^{w_c z_i + b_c}}{e^{w_{y_i} z_i + b_{y_i}}}
+   + \frac{\lambda}{2} \lVert W \rVert^2 $$
+
+by a bounded number of L-BFGS steps from the weights of the batch before. A class counts ($\omega$) by the square root
+of how often it came: half-way between accuracy over all samples and accuracy over all classes.
+
+A missing value adds nothing, so no pattern of them needs arithmetic of its own. Across an evolution survivors keep
+their weights, new features start with none, features that come back with their last ones; the first fit lets
+survivors take over what vanished features knew. Exemplars without the new features are fitted without them: with the
+estimates that the joint metric is learnt on, whose classes look more compact than they are, it predicted worse.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import minimize
+
+from eml.core.arrays import Array, Array32, Index, Mask, stable_product
+from eml.core.memory import Memory
+from eml.core.statistics import Statistics
+
+PENALTY = 1.0  # a weight of one per standard deviation is usual: a normal prior
+RARE = 10.0  # times the usual penalty at most
+PRIOR = 0.5  # power of a class's frequency that it counts by: 1 is best for accuracy, 0 for rare classes
+BIAS_PENALTY = 0.01  # how often a class comes is no evidence of a feature
+STEPS = 12  # of L-BFGS per fit; it begins near the last optimum
+PAIRS = 8  # of gradients that L-BFGS keeps
+FARTHEST = 30.0  # standard deviations: a value further off counts as this far
+
+
+@dataclass(slots=True)
+class Linear:
+    """Weights of every column of the space for every class."""
+
+    W: Array  # (C, d) per standard deviation
+    b: Array  # (C,)
+    centre: Array  # (d,)
+    scale: Array  # (d,) one over the standard deviation, 0 where there is none
+    retired: dict[str, Array] = field(default_factory=dict)  # vanished feature -> its weights (C,)
+
+    @classmethod
+    def empty(cls, d: int) -> "Linear":
+        """A view that has seen nothing."""
+        return cls(np.zeros((0, d)), np.zeros(0), np.zeros(d), np.zeros(d))
+
+    @property
+    def classes(self) -> int:
+        """How many classes it was fitted for."""
+        return len(self.b)
+
+    def logits(self, X: Array, present: Mask) -> Array:
+        """Log odds (n, C) of cleaned samples (n, d), centred; no row's bits depend on the others."""
+        Z = self._standard(X, present)
+        out = stable_product(Z, self.W.astype(np.float32)) + self.b
+        return np.asarray(out - out.mean(axis=1, keepdims=True))
+
+    def fit(self, memory: Memory, statistics: Statistics, classes: int, rows: Index | None = None) -> None:
+        """Fit the exemplars (`rows` of them) as they are now, from the weights there are."""
+        d = len(self.centre)
+        self._grow(classes)
+        deviation = statistics.deviation()
+        self.centre = statistics.mean.copy()
+        self.scale = np.where(deviation > 0.0, 1.0 / np.where(deviation > 0.0, deviation, 1.0), 0.0)
+        chosen = slice(None) if rows is None else rows
+        y = memory.y[chosen]
+        if len(np.unique(y)) < 2:
+            return
+        observed = memory.observed[chosen, :d]
+        Z = self._standard(memory.X[chosen, :d], observed)
+        start = np.concatenate([self.W, self.b[:, None]], axis=1)
+        weights = _stands_for(memory, y)
+        W = fit(np.hstack([Z, np.ones((len(Z), 1), dtype=np.float32)]), y, weights, start, penalties(observed))
+        if np.isfinite(W).all():
+            self.W, self.b = W[:, :-1], W[:, -1]
+
+    def move(self, columns: Sequence[int | None]) -> None:
+        """Go over to the columns of the next space: one of now each, or None for one without weights."""
+        new = [i for i, column in enumerate(columns) if column is not None]
+        old = [column for column in columns if column is not None]
+        W, centre, scale = np.zeros((len(self.W), len(columns))), np.zeros(len(columns)), np.zeros(len(columns))
+        W[:, new], centre[new], scale[new] = self.W[:, old], self.centre[old], self.scale[old]
+        self.W, self.centre, self.scale = W, centre, scale
+
+    def spell_out(self, source: Index, factor: Array, new: Mask) -> None:
+        """Give levels columns of their own (`new`) which add to the log odds what the column they come from did."""
+        W = self.W[:, source]
+        W[:, new] *= (self.scale[source] * (factor - self.centre[source]))[new]
+        self.W = W
+        self.centre, self.scale = np.where(new, 0.0, self.centre[source]), np.where(new, 1.0, self.scale[source])
+
+    def retire(self, name: str, column: int) -> None:
+        """Put the weights of a vanished feature aside."""
+        self.retired.pop(name, None)
+        self.retired[name] = self.W[:, column].copy()
+
+    def bring_back(self, name: str, column: int) -> None:
+        """Give a feature that was put aside its last weights."""
+        weights = self.retired.pop(name, None)
+        if weights is not None:
+            self.W[: len(weights), column] = weights
+
+    def shares(self) -> Array:
+        """Share (d,) of every column in the log odds of typical samples."""
+        if not len(self.W):
+            return np.zeros(len(self.centre))
+        size = np.sqrt(((self.W - self.W.mean(axis=0)) ** 2).sum(axis=0)) * (self.scale > 0.0)
+        total = float(size.sum())
+        return np.asarray(size / total) if total > 0.0 else size
+
+    def _standard(self, X: Array | Array32, present: Mask) -> Array32:
+        Z = (X - self.centre) * self.scale
+        return np.asarray(np.where(present, np.clip(Z, -FARTHEST, FARTHEST), 0.0), dtype=np.float32)
+
+    def _grow(self, classes: int) -> None:
+        more = classes - self.classes
+        self.W = np.concatenate([self.W, np.zeros((more, self.W.shape[1]))])
+        self.b = np.concatenate([self.b, np.zeros(more)])
+
+
+def _stands_for(memory: Memory, y: Index) -> Array:
+    """What each exemplar counts: more where many samples of its class came, but rare classes are not outvoted."""
+    kept = np.bincount(y, minlength=len(memory.seen)).astype(np.float64)
+    each = memory.seen**PRIOR / np.maximum(kept, 1.0)
+    weights = each[y]
+    return np.asarray(weights * (len(y) / weights.sum()))
+
+
+def penalties(observed: Mask) -> Array:
+    """Of every column (d,): the fewer exemplars have it, the more is asked of them."""
+    return np.asarray(PENALTY * np.minimum(len(observed) / np.maximum(observed.sum(axis=0), 1), RARE))
+
+
+def fit(Z: Array32, y: Index, weights: Array, start: Array, penalty: Array, steps: int = STEPS) -> Array:
+    """Weights (C, d + 1), the constant last, of samples Z (n, d + 1) whose last column is 1."""
+    n = len(y)
+    mine = np.arange(n)
+    shrink = np.append(penalty, BIAS_PENALTY)
+    share = weights.astype(np.float32)[:, None]
+
+    def loss(flat: Array) -> tuple[float, Array]:
+        W = flat.reshape(start.shape)
+        P = Z @ W.astype(np.float32).T  # (n, C)
+        P -= P.max(axis=1, keepdims=True)
+        own = P[mine, y].astype(np.float64)
+        np.exp(P, out=P)
+        total = P.sum(axis=1, keepdims=True)
+        lost = weights @ (np.log(total[:, 0].astype(np.float64)) - own)
+        P /= total
+        P[mine, y] -= 1.0
+        P *= share
+        pull = W * shrink
+        return float(lost + 0.5 * (W * pull).sum()), ((P.T @ Z).astype(np.float64) + pull).ravel()
+
+    options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": PAIRS}
+    found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x).reshape(start.shape)

@@ -1,0 +1,167 @@
+r"""How the views of a sample become one answer that is never far behind the best of them.
+
+Called by the learner. The experts are the views, each calibrated by a weight of its own, and one more that pools
+them, $p(c) \propto \exp \sum_v w_v s_{v,c}$ (`views.Pooling`). Their probabilities are averaged with shares $\pi$ that
+follow the log loss of what was predicted before it was learnt: a Bayesian mixture with fixed share [1]. After a label
+
+$$ \pi_k \leftarrow (1 - \alpha) \frac{\pi_k p_k(y)}{\sum_j \pi_j p_j(y)} + \alpha q_k $$
+
+where q are the shares that the experts begin with. **Bound**: over T labels, against any sequence of experts
+$k_0, k_1, \dots, k_m$ that changes m times, the log loss of the mixture is at most
+
+$$ \sum_t -\log p_{k(t)}(y_t) + \sum_{i=0}^m \log \frac{1}{q_{k_i}} + m \log \frac{1}{\alpha}
+   + (T - m - 1) \log \frac{1}{1 - \alpha} $$
+
+so against the best single expert $\log 1/q$ in all and $\alpha$ per label: 0.01 nats. The pooling learns by online
+Newton steps, whose loss against the best fixed weights grows with the logarithm of T [2]; it is often above every
+single view. The bound holds for labels one after another; where they come in windows the shares of a window's first
+label serve for all of it. Probabilities are kept away from 0, so no label costs more than $\log C / \epsilon$.
+
+References
+----------
+[1] Herbster, Warmuth, Tracking the best expert, Machine Learning 32, 1998.
+[2] Hazan, Agarwal, Kale, Logarithmic regret algorithms for online convex optimization, Machine Learning 69, 2007.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from eml.core.arrays import Array, Index
+from eml.core.views import LIGHTEST, Pooling, discount, softmax
+
+TOGETHER = "together"
+SHARE = 0.01  # alpha: the best expert may change about once in a hundred labels
+SMOOTHING = 0.01  # epsilon: of the probability, spread evenly over the classes
+
+Opinions = Mapping[str, Array]  # expert -> its scores (n, C)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How an expert begins."""
+
+    weight: float = 1.0  # that calibrates its scores
+    prior: float = 1.0  # its share, relative to the others'
+    pooled: bool = True  # whether it is one of those that are pooled
+
+
+@dataclass(slots=True)
+class Expert:
+    """A view on its own."""
+
+    calibration: Pooling  # one weight
+    prior: float
+    share: float
+    hits: float = 0.0  # discounted prequential score: right ones and all
+    trials: float = 0.0
+
+    @property
+    def score(self) -> float | None:
+        """Discounted share of right predictions; None before the first."""
+        return self.hits / self.trials if self.trials > 0.0 else None
+
+
+@dataclass(slots=True)
+class Mixture:
+    """Experts and their shares."""
+
+    experts: dict[str, Expert] = field(default_factory=dict)
+    pooled: tuple[str, ...] = ()
+    pooling: Pooling = field(default_factory=Pooling.start)
+    together: float = 0.0  # the share of the pooled views
+
+    def seat(self, entries: Mapping[str, Entry]) -> None:
+        """Have just these experts: those that stay keep what they have, new ones begin with their prior."""
+        if list(entries) == list(self.experts):
+            return
+        before, was_together = self.experts, self.together if len(self.pooled) > 1 else None
+        self._seat_pooled(entries)
+        total = sum(entry.prior for entry in entries.values()) + (len(self.pooled) > 1)
+        stay = {name: before[name].share for name in entries if name in before}
+        come = sum(entry.prior for name, entry in entries.items() if name not in before) / total
+        if len(self.pooled) > 1:
+            if was_together is None:
+                come += 1.0 / total
+            else:
+                stay[TOGETHER] = was_together
+        left = max(sum(stay.values()), 1e-12)
+        shares = {name: (1.0 - come) * share / left for name, share in stay.items()}
+        self.experts = {}
+        for name, entry in entries.items():
+            kept = before.get(name) or Expert(Pooling.start(entry.weight), entry.prior, 0.0)
+            kept.share = shares.get(name, entry.prior / total)
+            self.experts[name] = kept
+        self.together = shares.get(TOGETHER, 1.0 / total) if len(self.pooled) > 1 else 0.0
+
+    def _seat_pooled(self, entries: Mapping[str, Entry]) -> None:
+        """Pool the views anew where they are others; each begins with its own weight, and its share of the say."""
+        pooled = tuple(name for name, entry in entries.items() if entry.pooled)
+        if pooled == self.pooled:
+            return
+        total = sum(entries[name].prior for name in pooled)
+        weights = [
+            (self.experts[name].calibration.w[0] if name in self.experts else entries[name].weight)
+            * entries[name].prior
+            / total
+            for name in pooled
+        ]
+        self.pooled, self.pooling = pooled, Pooling.start(*(max(float(weight), LIGHTEST) for weight in weights))
+
+    def probabilities(self, opinions: Opinions) -> Array:
+        """Probabilities (n, C) from the scores of every expert."""
+        if len(self.experts) == 1:  # the metric's views, whose pooling has calibrated them
+            return softmax(opinions[next(iter(self.experts))])
+        shares = self._shares()
+        return np.asarray(sum(shares[name] * p for name, p in self._each(opinions).items()))
+
+    def update(self, opinions: Opinions, y: Index) -> None:
+        """Take in the labels of samples that were not learnt yet."""
+        kept = discount(len(y))
+        for name, expert in self.experts.items():
+            expert.hits = kept * expert.hits + float((opinions[name].argmax(axis=1) == y).sum())
+            expert.trials = kept * expert.trials + len(y)
+        if len(self.experts) == 1 or opinions[next(iter(opinions))].shape[1] < 2:
+            return
+        own = np.stack([p[np.arange(len(y)), y] for p in self._each(opinions).values()], axis=1)  # (n, K)
+        share, prior = np.array(list(self._shares().values())), self._priors()
+        for row in own:
+            share = share * row
+            share = (1.0 - SHARE) * share / share.sum() + SHARE * prior
+        for expert, mine in zip(self.experts.values(), share.tolist(), strict=False):
+            expert.share = mine
+        self.together = float(share[-1]) if len(self.pooled) > 1 else 0.0
+        for name, expert in self.experts.items():
+            expert.calibration.update([opinions[name]], y)
+        if len(self.pooled) > 1:
+            self.pooling.update([opinions[name] for name in self.pooled], y)
+
+    def share_of(self, name: str) -> float | None:
+        """An expert's own share; None where there is no such expert."""
+        return self.experts[name].share if name in self.experts else None
+
+    def favours(self, name: str) -> bool:
+        """Whether an expert has had less loss lately than all others alone."""
+        return all(self.experts[name].share > e.share for other, e in self.experts.items() if other != name)
+
+    def says(self) -> dict[str, float]:
+        """How much each expert counts: its own share, and its part of what they say together."""
+        says = {name: expert.share for name, expert in self.experts.items()}
+        for name, part in zip(self.pooled, self.pooling.shares.tolist(), strict=True):
+            says[name] += self.together * part
+        return says
+
+    def _each(self, opinions: Opinions) -> dict[str, Array]:
+        each = {name: softmax(e.calibration.logits([opinions[name]])) for name, e in self.experts.items()}
+        if len(self.pooled) > 1:
+            each[TOGETHER] = softmax(self.pooling.logits([opinions[name] for name in self.pooled]))
+        return {name: (1.0 - SMOOTHING) * p + SMOOTHING / p.shape[1] for name, p in each.items()}
+
+    def _shares(self) -> dict[str, float]:
+        shares = {name: expert.share for name, expert in self.experts.items()}
+        return shares | ({TOGETHER: self.together} if len(self.pooled) > 1 else {})
+
+    def _priors(self) -> Array:
+        priors = [expert.prior for expert in self.experts.values()] + [1.0] * (len(self.pooled) > 1)
+        return np.array(priors) / sum(priors)

@@ -27,10 +27,11 @@ from eml.core.memory import Memory
 from eml.core.statistics import Statistics
 
 PENALTY = 1.0  # a weight of one per standard deviation is usual: a normal prior
-RARE = 10.0  # times the usual penalty at most
+RARE = 10.0  # times the usual penalty at most, of a feature that few exemplars have
 PRIOR = 0.5  # power of a class's frequency that it counts by: 1 is best for accuracy, 0 for rare classes
 BIAS_PENALTY = 0.01  # how often a class comes is no evidence of a feature
-STEPS = 12  # of L-BFGS per fit; it begins near the last optimum
+STEPS, FEWEST_STEPS = 12, 4  # of L-BFGS per fit, of a young model and of a full one, which begins near its optimum
+YOUNG = 256  # exemplars that are fitted with all steps; of more of them, each step costs more and moves less
 PAIRS = 8  # of gradients that L-BFGS keeps
 FARTHEST = 30.0  # standard deviations: a value further off counts as this far
 
@@ -137,10 +138,9 @@ def penalties(observed: Mask) -> Array:
     return np.asarray(PENALTY * np.minimum(len(observed) / np.maximum(observed.sum(axis=0), 1), RARE))
 
 
-def fit(Z: Array32, y: Index, weights: Array, start: Array, penalty: Array, steps: int = STEPS) -> Array:
+def fit(Z: Array32, y: Index, weights: Array, start: Array, penalty: Array) -> Array:
     """Weights (C, d + 1), the constant last, of samples Z (n, d + 1) whose last column is 1."""
-    n = len(y)
-    mine = np.arange(n)
+    mine = np.arange(len(y))
     shrink = np.append(penalty, BIAS_PENALTY)
     share = weights.astype(np.float32)[:, None]
 
@@ -158,6 +158,7 @@ def fit(Z: Array32, y: Index, weights: Array, start: Array, penalty: Array, step
         pull = W * shrink
         return float(lost + 0.5 * (W * pull).sum()), ((P.T @ Z).astype(np.float64) + pull).ravel()
 
+    steps = max(FEWEST_STEPS, min(STEPS, STEPS * YOUNG // len(y)))
     options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": PAIRS}
     found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x).reshape(start.shape)

@@ -1,7 +1,7 @@
 """Synthetic worlds that the tests of the core share: classes as clouds, features by name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ Values = NDArray[Any]
 SMALL = LearnerConfig(
     memory_size=120, rank=8, neighbours=5, batch=32, replay=16, pool=64, warm_up=64, catch_up=3, retired_features=12
 )
+
+METRIC_ALONE = replace(SMALL, linear=False, fresh=False)  # the paper's method, without the views beside it
 
 
 def space(*columns: int, aliases: Mapping[str, tuple[str, ...]] | None = None) -> FeatureSpace:

@@ -7,7 +7,7 @@ import pytest
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig, ViewReport
 from eml.core.arrays import Array
-from tests.unit.core.helpers import SMALL, World, accuracy, space, taught
+from tests.unit.core.helpers import METRIC_ALONE, SMALL, World, accuracy, space, taught
 
 WIDE = World(features=40, classes=5, gap=0.5)
 OLD, NEW = range(30), range(10, 40)
@@ -63,7 +63,9 @@ def test_an_announced_evolution_is_about_as_good_as_a_surprise_or_better(switche
     assert switches["announced"].mean() > switches["unannounced"].mean() - 0.02
 
 
-@pytest.mark.parametrize("config", [SMALL, replace(SMALL, transform=False)], ids=["all", "without T-stage"])
+@pytest.mark.parametrize(
+    "config", [METRIC_ALONE, replace(METRIC_ALONE, transform=False)], ids=["all", "without T-stage"]
+)
 def test_new_features_add_to_what_the_survivors_tell(config):
     world = World(features=12, classes=3, gap=2.5, noise=1)
     after = (11, 4, 5, 6, 7)  # what survives tells nothing, four new features tell all
@@ -88,13 +90,13 @@ def test_the_loop_closes_with_one_metric_over_the_new_space():
             break
     assert learner.explain().stage == "steady"
     assert set(learner.explain().weights) == set(learner.space.names)
-    assert len(learner.explain().views) == 1
+    assert set(learner.explain().views) == {"all", "linear"}
     assert accuracy(learner, *WORLD.draw(300, 99, B)) > 0.85
 
 
 def test_the_survivors_view_retires_when_the_memory_knows_the_new_features():
     world = World(features=12, classes=3, gap=2.0, noise=4)  # what is new tells nothing: the old view keeps its weight
-    learner = taught(world, A)
+    learner = taught(world, A, config=METRIC_ALONE)
     learner.evolve(space(*B))
     shares: list[ViewReport | None] = []
     while learner.explain().stage == "inheriting" and len(shares) < 60:
@@ -599,10 +601,10 @@ def test_a_takeover_names_the_survivor_that_says_the_same():
 def test_views_report_their_weight_and_score():
     learner = taught(WIDE, OLD)
     learner.evolve(space(*NEW))
-    assert set(learner.explain().views) == {"survived"}
+    assert set(learner.explain().views) == {"survived", "linear"}
     learner.learn(*WIDE.draw(64, 5, NEW))
     views = learner.explain().views
-    assert set(views) == {"survived", "joint"}
+    assert set(views) == {"survived", "joint", "linear", "fresh"}
     assert sum(view.weight for view in views.values()) == pytest.approx(1.0)
     for view in views.values():
         assert view.score is not None

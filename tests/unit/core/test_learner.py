@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from eml.core import EvolvingMetricLearner, FeatureError, FeatureSpace, Label, LearnerConfig
 from eml.core.metric import SafeStep
-from tests.unit.core.helpers import SMALL, Values, World, accuracy, space, taught
+from tests.unit.core.helpers import METRIC_ALONE, SMALL, Values, World, accuracy, space, taught
 
 WORLD = World(features=6, classes=3, gap=2.0)
 COLUMNS = range(6)
@@ -55,7 +55,7 @@ def test_learning_the_metric_is_worth_it_among_loud_noise():
     loud = np.repeat([1.0, 2.0], [8, 16])[:, None] * mixed
     X, y = world.draw(960, 3)
     unseen, truth = world.draw(500, 4)
-    config = replace(SMALL, rank=24, memory_size=200)
+    config = replace(METRIC_ALONE, rank=24, memory_size=200)
     learnt, still = (
         EvolvingMetricLearner(space(*range(24)), each) for each in (config, replace(config, warm_up=10_000))
     )
@@ -229,7 +229,8 @@ def test_rows_and_columns_of_nothing_are_survived():
     unseen[:, 4] = 5.0
     assert accuracy(learner, unseen, truth) > 0.75
     nothing = learner.predict_one(np.full(6, np.nan))
-    np.testing.assert_allclose(list(nothing.scores.values()), 1 / 3)
+    assert sum(nothing.scores.values()) == pytest.approx(1.0)  # about what is known of the classes' frequency
+    assert max(nothing.scores.values()) < 0.6
     assert learner.explain().values_missing == int(np.isnan(X).sum())
 
 

@@ -101,7 +101,7 @@ def test_a_prediction_has_the_same_bits_whatever_batch_it_came_in(d, evolved, ho
     if evolved:
         learner.evolve(space(*range(2, d + 2)))
         learner.learn(*world.draw(40, 2, range(2, d + 2)))
-        assert len(learner.explain().views) == 2
+        assert set(learner.explain().views) == {"survived", "joint", "linear", "fresh"}
     X, _ = world.draw(45, 3, range(2, d + 2) if evolved else range(d))
     random = np.random.default_rng(0)
     if holes:

@@ -171,4 +171,5 @@ def test_a_view_has_no_score_before_it_was_tested_and_recent_batches_count_more(
     view.record(right, y)
     assert view.score == 1.0
     view.record(wrong, y)
-    assert view.score == pytest.approx(FORGET / (1 + FORGET))
+    kept = FORGET ** (4 / 32)
+    assert view.score == pytest.approx(kept / (1 + kept))

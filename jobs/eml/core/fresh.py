@@ -44,7 +44,8 @@ def learn(state: State, config: LearnerConfig, fitter: Fitter, *, step: bool) ->
     elif step:
         _improve(state, fresh.view, rows, config, fitter)
     if fresh.linear is not None:
-        fresh.linear.fit(memory, state.statistics, len(state.classes), rows)
+        young = state.since < config.warm_up
+        fresh.linear.fit(memory, state.statistics, len(state.classes), rows, young=young)
 
 
 def _improve(state: State, view: View, rows: Index, config: LearnerConfig, fitter: Fitter) -> None:

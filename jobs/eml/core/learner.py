@@ -151,7 +151,8 @@ class EvolvingMetricLearner:
                 self._adapt(X, y, rows, fitter)
             fresh.learn(state, self.config, fitter, step=due)
         if state.linear is not None:
-            state.linear.fit(state.memory, state.statistics, len(state.classes))
+            young = state.since < self.config.warm_up
+            state.linear.fit(state.memory, state.statistics, len(state.classes), young=young)
         state.refused += fitter.refused
         state.taken += fitter.taken
         state.widened = max(0, state.widened - 1)

@@ -30,8 +30,8 @@ PENALTY = 1.0  # a weight of one per standard deviation is usual: a normal prior
 RARE = 10.0  # times the usual penalty at most, of a feature that few exemplars have
 PRIOR = 0.5  # power of a class's frequency that it counts by: 1 is best for accuracy, 0 for rare classes
 BIAS_PENALTY = 0.01  # how often a class comes is no evidence of a feature
-STEPS, FEWEST_STEPS = 12, 4  # of L-BFGS per fit, of a young model and of a full one, which begins near its optimum
-YOUNG = 256  # exemplars that are fitted with all steps; of more of them, each step costs more and moves less
+STEPS = 12  # of L-BFGS in a fit of a space that is new
+FEWER_STEPS = 4  # in a fit that begins near its optimum
 PAIRS = 8  # of gradients that L-BFGS keeps
 FARTHEST = 30.0  # standard deviations: a value further off counts as this far
 
@@ -62,8 +62,16 @@ class Linear:
         out = stable_product(Z, self.W.astype(np.float32)) + self.b
         return np.asarray(out - out.mean(axis=1, keepdims=True))
 
-    def fit(self, memory: Memory, statistics: Statistics, classes: int, rows: Index | None = None) -> None:
-        """Fit the exemplars (`rows` of them) as they are now, from the weights there are."""
+    def fit(
+        self,
+        memory: Memory,
+        statistics: Statistics,
+        classes: int,
+        rows: Index | None = None,
+        *,
+        young: bool = True,
+    ) -> None:
+        """Fit the exemplars (`rows` of them) from the weights there are; `young`: those are far from the optimum."""
         d = len(self.centre)
         self._grow(classes)
         deviation = statistics.deviation()
@@ -76,8 +84,8 @@ class Linear:
         observed = memory.observed[chosen, :d]
         Z = self._standard(memory.X[chosen, :d], observed)
         start = np.concatenate([self.W, self.b[:, None]], axis=1)
-        weights = _stands_for(memory, y)
-        W = fit(np.hstack([Z, np.ones((len(Z), 1), dtype=np.float32)]), y, weights, start, penalties(observed))
+        weights, steps = _stands_for(memory, y), STEPS if young else FEWER_STEPS
+        W = fit(np.hstack([Z, np.ones((len(Z), 1), dtype=np.float32)]), y, weights, start, penalties(observed), steps)
         if np.isfinite(W).all():
             self.W, self.b = W[:, :-1], W[:, -1]
 
@@ -138,7 +146,7 @@ def penalties(observed: Mask) -> Array:
     return np.asarray(PENALTY * np.minimum(len(observed) / np.maximum(observed.sum(axis=0), 1), RARE))
 
 
-def fit(Z: Array32, y: Index, weights: Array, start: Array, penalty: Array) -> Array:
+def fit(Z: Array32, y: Index, weights: Array, start: Array, penalty: Array, steps: int = STEPS) -> Array:
     """Weights (C, d + 1), the constant last, of samples Z (n, d + 1) whose last column is 1."""
     mine = np.arange(len(y))
     shrink = np.append(penalty, BIAS_PENALTY)
@@ -158,7 +166,6 @@ def fit(Z: Array32, y: Index, weights: Array, start: Array, penalty: Array) -> A
         pull = W * shrink
         return float(lost + 0.5 * (W * pull).sum()), ((P.T @ Z).astype(np.float64) + pull).ravel()
 
-    steps = max(FEWEST_STEPS, min(STEPS, STEPS * YOUNG // len(y)))
     options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": PAIRS}
     found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x).reshape(start.shape)

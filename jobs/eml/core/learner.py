@@ -78,6 +78,11 @@ class EvolvingMetricLearner:
         return self._state.revision
 
     @property
+    def has_fresh_start(self) -> bool:
+        """Whether one is kept beside what was carried over the last evolution."""
+        return self._state.fresh is not None
+
+    @property
     def age(self) -> int:
         """Labelled samples learnt since the last evolution."""
         return self._state.since

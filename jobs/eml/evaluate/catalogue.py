@@ -5,11 +5,11 @@ Read by `command` for its help, so it imports nothing; `datasets` and `methods` 
 
 DATASETS = ("Mnist0vs5", "Mnist0vs3vs5", "Splice", "USPS0vs5", "USPS0vs3vs5", "Satimage", "DSADS", "Gas")
 
-ABLATIONS = {  # what one types, and the switch of LearnerConfig that is off then
+ABLATIONS = {  # what one types, and the switch of LearnerConfig that is the other way round then
     "eml-woT": "transform",
     "eml-woI": "inherit",
     "eml-woW": "wasserstein",
-    "eml-woLR": "low_rank",
+    "eml-LR": "low_rank",  # with the paper's low-rank term, which is off
     "eml-woLinear": "linear",
     "eml-woFresh": "fresh",
 }

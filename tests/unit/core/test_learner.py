@@ -409,7 +409,7 @@ def test_the_learner_follows_classes_that_move():
         {"neighbours": 1},
         {"memory_size": 10},
         {"wasserstein": False},
-        {"low_rank": False},
+        {"low_rank": True},
     ],
     ids=str,
 )

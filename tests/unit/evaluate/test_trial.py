@@ -90,7 +90,7 @@ def test_task_II_averages_the_stages_after_an_evolution(own_file):
 
 
 @pytest.mark.parametrize("scenario", ["one-shot", "multi-shot-task-I", "multi-shot-task-II"])
-@pytest.mark.parametrize("method", ["eml", "eml-woT", "eml-woI", "eml-woW", "eml-woLR", "memory", "restart"])
+@pytest.mark.parametrize("method", ["eml", "eml-woT", "eml-woI", "eml-woW", "eml-LR", "memory", "restart"])
 def test_every_method_tells_classes_apart_that_lie_apart(own_file, method, scenario):
     outcome = perform(trial(own_file, method, scenario))
     assert outcome.accuracy > 60.0  # chance is 33

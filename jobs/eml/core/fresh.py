@@ -13,6 +13,7 @@ from eml.core.arrays import Index
 from eml.core.config import LearnerConfig
 from eml.core.fitting import Fitter
 from eml.core.linear import Linear
+from eml.core.mixture import Mixture
 from eml.core.state import Fresh, State
 from eml.core.views import FIRST_WEIGHT, Pooling, View
 
@@ -36,6 +37,8 @@ def learn(state: State, config: LearnerConfig, fitter: Fitter, *, step: bool) ->
     fresh, memory = state.fresh, state.memory
     if fresh is None:
         return
+    if fresh.linear is not None:
+        fresh.linear.know(len(state.classes))
     rows = np.flatnonzero(memory.recent)
     if len(rows) < FEWEST or len(np.unique(memory.y[rows])) < 2:
         return
@@ -80,4 +83,5 @@ def _take_over(state: State, fresh: Fresh) -> None:
     if state.linear is not None and fresh.linear is not None:
         fresh.linear.retired = state.linear.retired
         state.linear = fresh.linear
+    state.mixture = Mixture()  # metric and linear view are others than those that had the shares
     state.stage = "steady" if state.upcoming is None else "transforming"

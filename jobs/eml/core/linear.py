@@ -73,7 +73,7 @@ class Linear:
     ) -> None:
         """Fit the exemplars (`rows` of them) from the weights there are; `young`: those are far from the optimum."""
         d = len(self.centre)
-        self._grow(classes)
+        self.know(classes)
         deviation = statistics.deviation()
         self.centre = statistics.mean.copy()
         self.scale = np.where(deviation > 0.0, 1.0 / np.where(deviation > 0.0, deviation, 1.0), 0.0)
@@ -127,7 +127,8 @@ class Linear:
         Z = (X - self.centre) * self.scale
         return np.asarray(np.where(present, np.clip(Z, -FARTHEST, FARTHEST), 0.0), dtype=np.float32)
 
-    def _grow(self, classes: int) -> None:
+    def know(self, classes: int) -> None:
+        """Have a row for each of so many classes; one that was never seen has no weights."""
         more = classes - self.classes
         self.W = np.concatenate([self.W, np.zeros((more, self.W.shape[1]))])
         self.b = np.concatenate([self.b, np.zeros(more)])

@@ -224,3 +224,15 @@ def test_where_what_was_carried_over_is_in_the_way_the_fresh_start_takes_over():
             learner.learn(X, y)
         right[name] = float(np.mean(counts))
     assert right["with"] > right["without"] + 0.05
+
+
+def test_a_class_that_comes_when_drift_has_emptied_the_memory_of_a_fresh_start_is_met():
+    world = World(features=8, classes=3, gap=1.5)
+    learner = taught(world, OLD)
+    learner.evolve(space(*NEW))
+    learner.learn(*world.draw(16, 6, NEW))
+    assert learner.predict_many(world.draw(3, 7, NEW)[0]).fresh is not None
+    learner.react("memory")
+    X, _ = world.draw(3, 8, NEW)
+    learner.learn(X, ["new", "new", "new"])
+    assert "new" in learner.predict_one(X[0]).scores

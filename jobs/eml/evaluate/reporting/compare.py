@@ -11,6 +11,7 @@ from eml.evaluate.reporting.gather import OURS, VARIANTS, Row, Table
 from eml.evaluate.reporting.significance import holm, paired_p
 
 LEVEL = 0.05  # of the whole table, after Holm's correction
+ENOUGH = 0.5  # share of our seeds that another method must have to take a place: fewer are chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,9 @@ def records(table: Table) -> list[Record]:
 def first_places(table: Table) -> tuple[int, int]:
     """In how many rows ours is first, alone or level, and of how many: those with ours and someone else's.
 
-    Each of the others is met over the seeds both have: luck with seeds is no lead.
+    Each of the others is met over the seeds both have: luck with seeds is no lead. One with few of them is not counted.
     """
-    leads = [[_lead(row, other) for other in _others(row)] for row in table.rows if OURS in row.entries]
+    leads = [[_lead(row, other) for other in _others(row) if _enough(row, other)] for row in _ours(table)]
     contested = [[lead for lead in row if lead is not None] for row in leads]
     return sum(min(row) >= 0.0 for row in contested if row), sum(map(bool, contested))
 
@@ -148,6 +149,25 @@ def _paired(row: Row, method: str) -> tuple[list[float], list[float]]:
 
 def _others(row: Row) -> list[str]:
     return [method for method in row.entries if method not in VARIANTS]
+
+
+def _ours(table: Table) -> list[Row]:
+    return [row for row in table.rows if OURS in row.entries]
+
+
+def _enough(row: Row, method: str) -> bool:
+    common, _ = _paired(row, method)
+    return len(common) >= ENOUGH * len(row.entries[OURS].values)
+
+
+def uncounted(table: Table) -> dict[str, int]:
+    """The methods with too few seeds to take a place in some rows, and the most seeds that they have there."""
+    thin: dict[str, int] = {}
+    for row in _ours(table):
+        for method in _others(row):
+            if not _enough(row, method):
+                thin[method] = max(thin.get(method, 0), len(_paired(row, method)[0]))
+    return thin
 
 
 def _shown(row: Row, method: str) -> float:

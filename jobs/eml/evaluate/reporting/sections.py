@@ -83,6 +83,9 @@ def headline(table: Table) -> str:
 def _headline(table: Table, found: Sequence[Record]) -> list[Block]:
     seeds = sorted({len(entry.values) for row in table.rows for entry in row.entries.values()})
     text = f"{headline(table)}. Variants of ours take no places. Seeds per cell: {_span(seeds)}."
+    thin = ", ".join(f"{method} ({count})" for method, count in compare.uncounted(table).items())
+    if thin:
+        text += f" Too few seeds in common to count for places: {thin}."
     least = compare.least_corrected(found)
     if found and least >= LEVEL:
         text += f" With so few no corrected p can be below {least:.2g}: nothing here can be significant."

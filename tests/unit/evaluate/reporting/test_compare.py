@@ -78,6 +78,14 @@ def test_a_place_is_won_over_the_seeds_both_have():
     assert compare.first_places(tables(lines)[0]) == (0, 1)
 
 
+def test_a_rival_with_few_of_our_seeds_takes_no_place(draw):
+    lines = [*draw({"eml": 80.0}), *[line for line in draw({"firf": 90.0, "opid": 70.0}) if line.trial["seed"] == 0]]
+    ours = len(tables(lines)[0].rows[0].entries["eml"].values)
+    assert ours > 2
+    assert compare.first_places(tables(lines)[0]) == (0, 0)
+    assert compare.uncounted(tables(lines)[0]) == {"firf": 1, "opid": 1}
+
+
 def test_a_row_without_a_rival_is_not_won(draw):
     assert compare.first_places(tables(draw({"eml": 80.0, "eml-woT": 70.0}))[0]) == (0, 0)
 

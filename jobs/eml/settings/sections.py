@@ -91,7 +91,7 @@ class LearningSettings:
     drift: Literal["off", "report", "step", "memory"] = "report"  # tell it only, widen the step, refresh the memory
     drift_sensitivity: float = 0.005  # ADWIN's delta: chance of a false alarm
     recovery_records: int = 500  # scored after an evolution, that its figures are made of; 0: no figures
-    cold_restart: bool = True  # keep one beside meanwhile, to tell the regret
+    cold_restart: bool = True  # a fresh start beside after an evolution: answers where better, tells the regret
     seed: int = 0
 
 

@@ -16,15 +16,16 @@ from eml.evaluate.catalogue import ABLATIONS
 from eml.evaluate.datasets import Floats
 from eml.evaluate.prequential.play import StreamMethod
 
-FULL_WINDOW = 32  # labelled records per update, and
-LEAST_WINDOW = 1  # right after a switch: the job's, see tests/unit/evaluate/prequential/test_methods.py
+# The job's windows; tests/unit/evaluate/prequential/test_methods.py compares them.
+FULL_WINDOW = 32  # labelled records per update
+WINDOW_SHARE = 4  # until then a window is as long as this share of what its space has seen, one at least
 
 Factory = Callable[[FeatureSpace, int, int], StreamMethod]  # first space, seed, memory in exemplars
 
 
 def window_size(age: int) -> int:
-    """Small windows for a new space, growing with the labelled records it has seen."""
-    return min(FULL_WINDOW, max(LEAST_WINDOW, age // 4))
+    """Labelled records per update: one at first, more as the space has seen more of them."""
+    return min(FULL_WINDOW, max(1, age // WINDOW_SHARE))
 
 
 class Eml:

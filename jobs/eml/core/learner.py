@@ -87,6 +87,11 @@ class EvolvingMetricLearner:
         """Labelled samples learnt since the last evolution."""
         return self._state.since
 
+    @property
+    def has_fresh_start(self) -> bool:
+        """Whether a fresh start is kept beside what was carried over the last evolution."""
+        return self._state.fresh is not None
+
     # -- predict ---------------------------------------------------------------------------------------------------
 
     def predict_many(self, X: ArrayLike) -> Predictions:

@@ -80,7 +80,7 @@ class RecordSettings:
 class LearningSettings:
     """When a key's learner learns; `learner` bounds and weighs it."""
 
-    window_records: int = 32  # labelled records per update
+    window_records: int = 32  # labelled records per update, fewer while a space is new
     window_ms: int = 60_000  # or what came in this time, whichever is first; by the records' timestamps
     late_records: int = 32  # of an older version in a row until it counts as rolled back
     former_versions: int = 2  # a key has left whose models are kept, for roll-outs and rollbacks
@@ -91,7 +91,7 @@ class LearningSettings:
     drift: Literal["off", "report", "step", "memory"] = "report"  # tell it only, widen the step, refresh the memory
     drift_sensitivity: float = 0.005  # ADWIN's delta: chance of a false alarm
     recovery_records: int = 500  # scored after an evolution, that its figures are made of; 0: no figures
-    cold_restart: bool = True  # keep one beside meanwhile, to tell the regret
+    cold_restart: bool = True  # a fresh start beside after an evolution: answers where better, tells the regret
     seed: int = 0
 
 

@@ -158,11 +158,9 @@ class KeyModel:
             line = self.moves.line_for(run, start, results)
             if not was_current:
                 self.moves.hear(run, start, newest, results)
-            serving = self.moves.serving(line, run.schema)
-            for each in serving:
-                each.learn_if_due(run.time(start), self._learning)
-            piece = slice(start, self._piece_end(run, start, serving))
-            self._predict(run, piece, serving, results)
+            line.learn_if_due(run.time(start), self._learning)
+            piece = slice(start, self._piece_end(run, start, line))
+            self._predict(run, piece, line, results)
             rows = run.labelled(piece)
             if rows:
                 labels = [label for label in run.labels[piece] if label is not None]
@@ -171,12 +169,11 @@ class KeyModel:
             self.moves.count(run, piece)
             start = piece.stop
 
-    def _piece_end(self, run: Run, start: int, serving: Sequence[Line]) -> int:
-        """The first record after `start` before or at which a model that predicts may change."""
+    def _piece_end(self, run: Run, start: int, line: Line) -> int:
+        """The first record after `start` before or at which the model that predicts may change."""
         rest = slice(start, self._class_end(run, start, start + self.moves.reach(run, start)))
         labelled = [label is not None for label in run.labels[rest]]
-        times = run.times(rest)
-        return start + min(line.next_change(labelled, times, self._learning) for line in serving)
+        return start + line.next_change(labelled, run.times(rest), self._learning)
 
     def _may_be_class(self, label: str | None) -> bool:
         """Whether a label is a class of the key, or may become one."""
@@ -197,21 +194,17 @@ class KeyModel:
                 return row
         return stop
 
-    def _predict(self, run: Run, piece: slice, serving: Sequence[Line], results: Results) -> None:
-        """Predict with the first of `serving`, compare with the second, and count what can be counted now."""
-        line, *cold = serving
+    def _predict(self, run: Run, piece: slice, line: Line, results: Results) -> None:
+        """Predict, and count what can be counted now."""
         values = run.decoded.values[piece]
         predictions = line.learner.predict_many(placed(values, run.schema.space, line.space))
         results.predictions += scored(run, piece, predictions, line.learner, late=not self.moves.is_current(run.schema))
-        asked = [row for row in range(piece.start, piece.stop) if run.labels[row] is not None or run.pending[row]]
-        if not asked:
-            return
-        others: Sequence[object] = [None] * len(values)
-        if cold:
-            others = cold[0].learner.predict_many(placed(values, run.schema.space, cold[0].space)).labels
-        for row in asked:
-            said = _text(predictions.labels[row - piece.start]), _text(others[row - piece.start])
+        for number, row in enumerate(range(piece.start, piece.stop)):
             pending, label = run.pending[row], run.labels[row]
+            if pending is None and label is None:
+                continue
+            fresh = self.moves.fresh_answer(run.schema, predictions, number)
+            said = _text(predictions.labels[number]), _text(fresh)
             if pending is not None:
                 pending.predicted, pending.cold = said
             if label is not None:

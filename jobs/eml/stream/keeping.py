@@ -1,7 +1,7 @@
 """A key's models as bytes and back, in parts by how often they change; each with a magic, a version and a checksum.
 
     model     EMLK  the head's learner                      when it learnt, evolved or was told of an evolution
-    others    EMLL  the learners of versions left, and of the cold restart
+    others    EMLL  the learners of versions left
     small     EMLW  all windows, counts and scores          with most micro-batches, so it must stay small
     labels    EMLJ  readings and labels that wait: a log of pieces (`labels`)
 
@@ -28,8 +28,7 @@ from eml.stream.window import Window
 
 MODEL, MODEL_VERSION = b"EMLK", 2
 SMALL, SMALL_VERSION = b"EMLW", 2
-OTHERS, OTHERS_VERSION = b"EMLL", 1
-HEAD, COLD = "head", "cold"
+OTHERS, OTHERS_VERSION = b"EMLL", 2
 
 
 def model_changed(moves: Moves) -> bool:
@@ -39,7 +38,7 @@ def model_changed(moves: Moves) -> bool:
 
 def others_changed(moves: Moves) -> bool:
     """Whether `dump_others` would."""
-    return moves.lines is not None and (moves.others_changed or any(line.changed for line in moves.lines.others()))
+    return moves.lines is not None and (moves.others_changed or any(line.changed for line in moves.lines.former))
 
 
 def small_changed(moves: Moves) -> bool:
@@ -63,11 +62,10 @@ def dump_others(moves: Moves) -> bytes:
     lines = _lines(moves)
     moves.others_changed = False
     description, snapshots = [], []
-    for name, line in _named(lines):
-        if name != HEAD:
-            line.changed = False
-            snapshots.append(line.snapshot())
-            description.append([name, _plain(line.version), line.sleeps, len(snapshots[-1])])
+    for line in lines.former:
+        line.changed = False
+        snapshots.append(line.snapshot())
+        description.append([_plain(line.version), line.sleeps, len(snapshots[-1])])
     return pack(OTHERS, OTHERS_VERSION, description, b"".join(snapshots))
 
 
@@ -147,7 +145,7 @@ def load(key: str, settings: Settings, parts: Parts, donors: Donors | None = Non
 
 def _load_model(moves: Moves, data: bytes, what: str) -> Lines:
     description, snapshot = unpack(MODEL, MODEL_VERSION, data, what)
-    announced = description.get("announced")
+    announced = description["announced"]
     moves.announced = Version(*announced) if announced else None
     head = Line.of(Version(*description["current"]), EvolvingMetricLearner.restore(snapshot))
     head.changed = False
@@ -157,7 +155,7 @@ def _load_model(moves: Moves, data: bytes, what: str) -> Lines:
 def _load_others(lines: Lines, data: bytes, what: str) -> None:
     description, content = unpack(OTHERS, OTHERS_VERSION, data, what)
     start = 0
-    for name, version, sleeps, size in description:
+    for version, sleeps, size in description:
         snapshot = content[start : start + size]
         start += size
         if sleeps:
@@ -165,19 +163,12 @@ def _load_others(lines: Lines, data: bytes, what: str) -> None:
         else:
             line = Line.of(Version(*version), EvolvingMetricLearner.restore(snapshot))
         line.changed = False
-        if name == COLD:
-            lines.cold = line
-        else:
-            lines.former.append(line)
+        lines.former.append(line)
 
 
 def _load_small(moves: Moves, settings: Settings, data: bytes, what: str) -> None:
     description, content = unpack(SMALL, SMALL_VERSION, data, what)
     lines = _lines(moves)
-    if isinstance(description, list):  # version 1: one window, and how many stragglers came in a row
-        started_ms, _, shape, labels = description
-        lines.head.window = Window.load([started_ms, shape, labels], content)
-        return
     named = dict(_named(lines))
     start = 0
     for name, last_ms, drifted, window, size in description["windows"]:
@@ -194,10 +185,8 @@ def _load_small(moves: Moves, settings: Settings, data: bytes, what: str) -> Non
 
 def _named(lines: Lines) -> Iterator[tuple[str, Line]]:
     """All lines under names that last."""
-    yield HEAD, lines.head
+    yield "head", lines.head
     yield from ((str(line.version.id), line) for line in lines.former)
-    if lines.cold is not None:
-        yield COLD, lines.cold
 
 
 def _plain(version: Version) -> Sequence[Any]:

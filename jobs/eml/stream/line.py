@@ -16,7 +16,9 @@ from eml.stream.placing import placed
 from eml.stream.schema import ReadingSchema
 from eml.stream.window import Window
 
-LEAST_WINDOW = 8  # labelled records before the first update of a new space: a new model should answer soon
+# A window is this part (a quarter) of the labelled readings that its space has seen, one at least: a new model should
+# answer from its first label on. Windows that short are cheap, for the learner spaces the steps of its metric itself.
+WINDOW_SHARE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,4 +144,4 @@ class Line:
 
     def _room(self, settings: LearningSettings) -> int:
         """Labelled readings until the window is full: small windows for a new space, growing with what it has seen."""
-        return min(settings.window_records, max(LEAST_WINDOW, self.learner.age)) - len(self.window)
+        return min(settings.window_records, max(1, self.learner.age // WINDOW_SHARE)) - len(self.window)

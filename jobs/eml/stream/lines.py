@@ -1,4 +1,4 @@
-"""The models of one key: of the version it is on, of those it has left, and of a cold restart to compare with.
+"""The models of one key: of the version it is on, and of those it has left.
 
 `fleet` asks which line serves a record and makes the moves; here is only what is kept and for how long. An evolution
 leaves the old model asleep for a while: a staggered roll-out or a rollback finds it, and each record is served by the
@@ -21,7 +21,6 @@ class Lines:
 
     head: Line
     former: list[Line] = field(default_factory=list)  # the one left last is last
-    cold: Line | None = None
     known: list[int] = field(default_factory=list)  # schema ids the key was on
     other: int = 0  # the schema id of the last records, where they were not of the head's version
     other_count: int = 0  # how many of them came in a row
@@ -66,11 +65,3 @@ class Lines:
         """All lines that learn from a label; a sleeping one has nobody to serve."""
         yield self.head
         yield from (line for line in self.former if not line.sleeps)
-        if self.cold is not None:
-            yield self.cold
-
-    def others(self) -> Iterator[Line]:
-        """All but the head."""
-        yield from self.former
-        if self.cold is not None:
-            yield self.cold

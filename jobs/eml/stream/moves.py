@@ -4,9 +4,10 @@ Called by `fleet` at readings and scores; calls `lines`, which keeps the models,
 as an event on the evolution topic. Knows no bytes and no labels topic.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
-from eml.core import EvolvingMetricLearner, FeatureSpace
+from eml.core import EvolvingMetricLearner, FeatureSpace, Label, Predictions
 from eml.settings import Settings
 from eml.stream.clock import Clock
 from eml.stream.donors import Donors
@@ -35,7 +36,7 @@ class Moves:
         self.small_changed = False  # what is kept with the windows
         self.others_changed = False
         self._key = key
-        self._learner_config = settings.learner
+        self._learner_config = settings.learner if learning.cold_restart else replace(settings.learner, fresh=False)
         self._learning = learning
         self._donors = donors if learning.warm_start else None
 
@@ -69,11 +70,6 @@ class Moves:
             self.small_changed = True
         return now
 
-    def serving(self, line: Line, schema: ReadingSchema) -> Sequence[Line]:
-        """The line, and the cold restart beside it where they are to be compared."""
-        cold = self._kept().cold
-        return (line, cold) if cold is not None and self.is_current(schema) else (line,)
-
     def is_current(self, schema: ReadingSchema) -> bool:
         """Whether the key is on this version."""
         return schema.id == self._kept().head.version.id
@@ -98,7 +94,7 @@ class Moves:
         if self.lines is None:
             return 0
         dropped = len(self.lines.head.window)
-        for line in (self.lines.head, *self.lines.others()):
+        for line in (self.lines.head, *self.lines.former):
             if len(line.window):
                 line.window.take()
                 line.window_changed = True
@@ -163,10 +159,11 @@ class Moves:
         if self._donors is not None:
             self._donors.left(self._key, old)
         lines.leave(Line(old.version, asleep=learner.snapshot()), now, self._learning)
+        self.others_changed = True
         report = learner.evolve(schema.space)
         lines.move_to(Line.of(version_of(schema), learner))
         self._teller(run.moment(row), results).evolution(old.version, schema, report, stage)
-        self._compare_with_cold_start(schema.space)
+        self._begin_recovery(learner)
 
     def _rename(self, head: Line, schema: ReadingSchema) -> None:
         """Go on under another id. What was announced still is; what the old version announced, the new one may not."""
@@ -230,6 +227,15 @@ class Moves:
 
     # -- how well it does ------------------------------------------------------------------------------------------
 
+    def fresh_answer(self, schema: ReadingSchema, predictions: Predictions, row: int) -> Label | None:
+        """What the head's fresh start says, while they are compared; where it has ended it is the head that answers."""
+        recovery = self.scores.recovery
+        if recovery is None or not recovery.compared or not self.is_current(schema):
+            return None
+        if predictions.fresh is not None:
+            return predictions.fresh[row]
+        return None if self._kept().head.learner.has_fresh_start else predictions.labels[row]
+
     def score(
         self, predicted: str | None, cold: str | None, label: str, schema_id: int, at: Moment, results: Results
     ) -> None:
@@ -245,21 +251,17 @@ class Moves:
         figures = self.scores.add(right=right, cold=cold == label, of_newest=of_head)
         tell = self._teller(at, results)
         if figures is not None:
-            self._drop_cold()
             tell.recovery(figures)
         drift = self.drift.update(not right) if of_head else None
         if drift is not None:
             lines.head.drifted = True
             tell.drift(drift)
 
-    def _compare_with_cold_start(self, space: FeatureSpace) -> None:
-        compared = self._learning.cold_restart and self._learning.recovery_records > 0
-        self.scores.begin(compared=compared)
+    def _begin_recovery(self, learner: EvolvingMetricLearner) -> None:
+        """An evolution happened. A cold one is a fresh start itself: there is nothing to compare it with."""
+        self.scores.begin(compared=self._learning.cold_restart and learner.has_fresh_start)
         self.drift.reset()
         self.small_changed = True
-        if compared:
-            lines = self._kept()
-            lines.cold = Line.of(lines.head.version, self._new_learner(space))
 
     def expire(self, now_ms: int) -> None:
         """Drop the models of versions whose last record is long ago."""
@@ -272,13 +274,8 @@ class Moves:
     def _end_recovery(self, tell: Teller) -> None:
         """Another move ends what has not come to its end."""
         figures = self.scores.end()
-        self._drop_cold()
         if figures is not None:
             tell.recovery(figures)
-
-    def _drop_cold(self) -> None:
-        self._kept().cold = None
-        self.small_changed = self.others_changed = True
 
     def _teller(self, at: Moment, results: Results) -> Teller:
         return Teller(at, self._kept().head, results.evolutions)

@@ -27,7 +27,7 @@ class Pending:
     space: FeatureSpace  # of its values
     values: Array  # (d,) a copy of its own, NaN where one is missing
     predicted: str | None  # what was predicted when it came
-    cold: str | None  # what a cold restart would have said, where one is kept for comparison
+    cold: str | None  # what the fresh start beside said of it, while the two are compared
 
 
 Kept = tuple[str, int, Pending]  # event id, since when by the key's clock

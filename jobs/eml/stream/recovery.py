@@ -1,4 +1,4 @@
-"""How a key's model does after an evolution: figures of the first scored readings, beside a cold restart's.
+"""How a key's model does after an evolution: figures of the first scored readings, beside a fresh start's.
 
 `fleet` feeds it every score of a reading under the new version, in the order in which labels come, and writes the
 figures to the evolution topic at the end. Plain counting: it knows no model and no record.
@@ -23,8 +23,8 @@ class RecoveryFigures:
     accuracy_first: float
     accuracy: float
     back_after: int | None  # scored readings until accuracy was back; None: not within the horizon
-    cold_accuracy_first: float | None  # None: no cold restart was kept beside
-    regret: int | None  # right answers of the cold restart minus own: below 0, carrying over was worth it
+    cold_accuracy_first: float | None  # None: no fresh start was kept beside
+    regret: int | None  # right answers of the fresh start minus own: below 0, carrying over was worth it
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Recovery:
 
     horizon: int
     before: float | None
-    compared: bool  # with a cold restart
+    compared: bool  # with a fresh start
     right: str = ""  # one digit for each score: at most `horizon`
     cold: str = ""
     back_after: int | None = None

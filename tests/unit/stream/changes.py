@@ -21,7 +21,7 @@ from eml.stream.wire import frame
 from tests.unit.stream.encoding import field, record
 
 SETTINGS = Settings(learner=LearnerConfig(memory_size=128, rank=8, warm_up=32))
-OLD, NEW = 64, 48  # records of each version; after 8, 16, 32 and 64 labels a window has just closed
+OLD, NEW = 63, 48  # records of each version; after 63 labels a window has just closed
 Fields = Sequence[dict[str, Any]]
 
 LABEL = field("label", ["null", "string"])

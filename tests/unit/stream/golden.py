@@ -15,7 +15,7 @@ from eml.stream.records import Position, Raw
 from tests.unit.stream.test_fleet import SETTINGS, look_up, records
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-OLD_MODEL, OLD_WINDOW, WAITING = (FIXTURES / f"key-v1.{kind}" for kind in ("emlk", "emlw", "emlq"))
+WAITING = FIXTURES / "key-v1.emlq"
 MODEL, SMALL, OTHERS = (FIXTURES / f"key-v2.{kind}" for kind in ("emlk", "emlw", "emll"))
 STREAM = [1] * 40 + [2] * 30
 NEXT = [2] * 10

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from eml.stream.runs import Results
 from tests.unit.stream.changes import FIRST, LABEL, NEW, OLD, PLAIN, A, B, C, Version, answers, nested, run, switched
 from tests.unit.stream.encoding import EVENT_TIME, field, record
 
@@ -113,12 +114,6 @@ SAME: dict[str, tuple[Version, Version]] = {
         Version((LABEL, field("a", "int", **CATEGORY), B, C)),
         Version((LABEL, field("a", ["null", "long"], **CATEGORY), B, C)),
     ),
-    "a rename of a category": (
-        Version((LABEL, mode("off", "on"), B, C)),
-        Version(
-            (LABEL, {**mode("on", "off", meant=("off", "on")), "name": "mode", "aliases": ["a"]}, B, C), {"mode": "a"}
-        ),
-    ),
     "an alias of nobody": (FIRST, Version((LABEL, {**A, "aliases": ["nobody"]}, B, C))),
     "an alias that is another field's name": (
         # That field has its name still: a name of its own wins over an alias that was left behind.
@@ -159,25 +154,39 @@ ORDERS: dict[str, tuple[Version, Version]] = {
         Version((LABEL, A, nested("in", B, C))),
         Version((nested("in", C, B), LABEL, A)),
     ),
+    # Its symbols have columns of their own, and these stand together from then on.
+    "a rename of a category": (
+        Version((LABEL, mode("off", "on"), B, C)),
+        Version(
+            (LABEL, {**mode("on", "off", meant=("off", "on")), "name": "mode", "aliases": ["a"]}, B, C), {"mode": "a"}
+        ),
+    ),
 }
+
+
+def assert_alike(got: Results, want: Results) -> None:
+    """The same but for rounding; what is learnt of it later, step upon step, may make more of it."""
+    known = want.predictions[OLD].model_revision
+    for one, other in zip(got.predictions, want.predictions, strict=True):
+        assert one.model_revision == other.model_revision
+        rounding = 1e-4 if other.model_revision <= known else 0.01
+        assert one.scores == pytest.approx(other.scores, abs=rounding)
 
 
 @pytest.mark.parametrize(("old", "new"), ORDERS.values(), ids=ORDERS)
 def test_an_order_is_no_evolution_and_changes_only_rounding(old, new):
-    results, plain = run((old, OLD), (new, NEW)), run((old, OLD + NEW))
+    results = run((old, OLD), (new, NEW))
     assert not switched(results)
     assert not results.dead_letters
-    for got, want in zip(results.predictions, plain.predictions, strict=True):
-        assert got.scores == pytest.approx(want.scores, abs=1e-6)
+    assert_alike(results, run((old, OLD + NEW)))
 
 
 def test_crossed_renames_move_the_columns_once_though_later_versions_keep_the_aliases():
     crossed = Version((LABEL, {**A, "aliases": ["b"]}, {**B, "aliases": ["a"]}, C), {"a": "b", "b": "a"})
     later = Version((*crossed.fields, field("note", "string")), {**crossed.holds, "note": "a"})
-    results, plain = run((FIRST, OLD), (crossed, 20), (later, 20), (FIRST, 40)), run((FIRST, OLD + 80))
+    results = run((FIRST, OLD), (crossed, 20), (later, 20), (FIRST, 40))
     assert not switched(results)
-    for got, want in zip(results.predictions, plain.predictions, strict=True):
-        assert got.scores == pytest.approx(want.scores, abs=1e-6)
+    assert_alike(results, run((FIRST, OLD + 80)))
 
 
 def test_a_feature_of_any_numeric_type_is_the_same_feature():

@@ -94,7 +94,7 @@ def test_before_the_first_labels_there_is_a_reason_instead():
     assert all(scored.margin is None and scored.novelty is None for scored in results.predictions)
 
 
-@pytest.mark.parametrize("full", [16, 32, 64])  # records whose label closes a window: taught first, it would count
+@pytest.mark.parametrize("full", [1, 15, 33, 63])  # records whose label closes a window: taught first, it would count
 @pytest.mark.parametrize("cut", [None, 1])
 def test_a_prediction_knows_nothing_of_its_own_label(full, cut):
     raws = records([1] * full, labelled=1.0)
@@ -117,15 +117,17 @@ def test_scores_add_up_and_the_label_is_the_best():
 
 
 def test_a_window_closes_by_count():
-    revisions = [s.model_revision for s in run(records([1] * 100, labelled=1.0)).predictions]
-    changes = [i for i in range(1, 100) if revisions[i] != revisions[i - 1]]
-    assert changes == [8, 16, 32, 64, 96]  # small windows for a new space, then full ones
+    revisions = [s.model_revision for s in run(records([1] * 230, labelled=1.0)).predictions]
+    changes = [i for i in range(1, 230) if revisions[i] != revisions[i - 1]]
+    first = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22, 27, 33, 41, 51, 63, 78, 97]
+    assert changes == [*first, 97 + 24, 121 + 30, 151 + 32, 183 + 32]  # one at first, a quarter of the age, full ones
 
 
 def test_a_window_closes_by_the_records_time():
     settings = replace(SETTINGS, learning=LearningSettings(window_ms=5_000))
-    revisions = [s.model_revision for s in run(records([1] * 16, labelled=1.0), settings).predictions]
-    assert [i for i in range(1, 16) if revisions[i] != revisions[i - 1]] == [5, 10, 15]
+    revisions = [s.model_revision for s in run(records([1] * 60, labelled=1.0), settings).predictions]
+    changes = [i for i in range(27, 60) if revisions[i] != revisions[i - 1]]
+    assert changes == [27, 32, 37, 42, 47, 52, 57]  # by count it would be 27, 33, 41, 51
 
 
 def test_a_new_version_is_an_evolution_at_its_first_record():
@@ -142,7 +144,7 @@ def test_a_new_version_is_an_evolution_at_its_first_record():
 
 def test_pending_labels_are_learnt_before_the_space_changes():
     results = run(records([1] * 20 + [2] * 5, labelled=1.0))
-    assert results.evolutions[0].batches == 3  # 8, 8, and the four that were pending
+    assert results.evolutions[0].batches == 13  # 8 of one, 2, 2, 3, 3, and the two that were pending
 
 
 def test_stragglers_are_answered_without_going_back():
@@ -236,7 +238,9 @@ def test_only_what_changed_is_written():
     raws = records([1] * 40, labelled=0.0)
     model.step(raws[:10], look_up)
     assert keeping.take_changes(model).model, "the first record makes the model"
-    model.step(raws[10:20], look_up)
+    model.step(records([1] * 20, labelled=1.0)[10:], look_up)
+    assert keeping.take_changes(model).model, "ten labels make several windows"
+    model.step(raws[20:30], look_up)
     assert keeping.take_changes(model) == keeping.Changes()
     model.step(records([1], labelled=1.0), look_up)
     changes = keeping.take_changes(model)

@@ -181,6 +181,19 @@ def test_recovery_counts_when_labels_come():
     assert told[1].recovery.cold_accuracy_first == 0.0
 
 
+@pytest.mark.parametrize("cut", [1, 7])
+def test_regret_is_the_same_through_restarts_amid_a_recovery(cut):
+    stream = Stream()
+    stream.readings(1, 100, labelled=True)
+    for _ in range(3):
+        stream.labels(stream.readings(2, 12))
+    told = run(stream.raws).evolutions
+    assert run(stream.raws, cut, reload=True).evolutions == told
+    assert told[1].recovery is not None
+    assert told[1].recovery.accuracy == 1.0
+    assert told[1].recovery.regret == -12, "it has an answer to all but the first twelve, which came before any label"
+
+
 def test_a_label_whose_own_key_is_not_its_kafka_key_is_a_dead_letter():
     stream, plain = Stream(), Stream()
     ids = stream.readings(1, 3)

@@ -1,4 +1,4 @@
-"""What a key keeps in state: exact through bytes, and what the first release wrote can be read."""
+"""What a key keeps in state: exact through bytes, and what this release wrote goes on."""
 
 import numpy as np
 import pytest
@@ -8,29 +8,6 @@ from eml.stream import keeping, waiting
 from eml.stream.window import NOT_STARTED, Window
 from tests.unit.stream import golden
 from tests.unit.stream.test_fleet import SETTINGS, look_up, records
-
-
-def test_the_first_releases_model_goes_on():
-    parts = keeping.Parts(golden.OLD_MODEL.read_bytes())
-    model = keeping.load("pump", SETTINGS, parts)
-    lines = model.moves.lines
-    assert lines is not None
-    results = model.step(records(golden.STREAM + golden.NEXT)[len(golden.STREAM) :], look_up)
-    assert not results.evolutions, "it knows the version it is on"
-    assert lines.head.version.version == 2
-    assert {said.stage for said in results.predictions} == {"inheriting"}
-    assert {said.model_revision for said in results.predictions} == {5}
-    right = sum(said.label == said.truth for said in results.predictions if said.truth)
-    assert right >= 4
-
-
-def test_the_first_releases_window_is_read():
-    model = keeping.load("pump", SETTINGS, keeping.Parts(golden.OLD_MODEL.read_bytes(), golden.OLD_WINDOW.read_bytes()))
-    lines = model.moves.lines
-    assert lines is not None
-    window = lines.head.window
-    assert (window.started_ms, window.labels) == (1_763_270_000_123, ["läuft", "steht"])
-    np.testing.assert_array_equal(window.values[0], [[1.5, np.nan, -2.0], [0.0, 1e300, 5.0]])
 
 
 def test_this_releases_state_goes_on_where_it_was():

@@ -10,13 +10,16 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from eml.core import EvolvingMetricLearner
 from eml.settings import LearningSettings, RecordSettings, Settings
 from eml.stream import keeping
 from eml.stream.donors import Donors
 from eml.stream.fleet import KeyModel
+from eml.stream.packing import unpack
 from eml.stream.records import Position, Raw
 from eml.stream.runs import Results
 from eml.stream.schema import ReadingSchema, compile_schema
+from eml.stream.wire import HEADER_SIZE
 from tests.synthetic import Device, reading_schema
 from tests.unit.stream.test_fleet import SCHEMAS, SETTINGS, keep, look_up, records
 
@@ -194,18 +197,19 @@ def test_labels_of_a_renamed_version_teach_the_older_one_with_the_renamed_sensor
     names = ("alpha", "b", "c", "d")
     schemas = {1: marked(("a", "b", "c")), 2: marked(names, version=2, alpha={"aliases": ["a"]})}
     model, device = KeyModel("pump", SETTINGS), Device()
+    sent = []
     for version in [1] * 60 + [2, 1] + [2] * 5:
         schema = schemas[version]
         value, _, _ = device.value(version, reading_schema(schema.space.names), schema.space.names)
         model.step([Raw(value, Position("readings", 0, device.sent, 1000 * device.sent), {})], schemas.__getitem__)
+        sent.append(value)
     lines = model.moves.lines
     assert lines is not None
     (older,) = lines.former
     taught = np.concatenate(older.window.values)
     assert len(taught) >= 5
     assert np.isfinite(taught).all(), "an alias reads both ways"
-    (head,) = (np.concatenate(lines.head.window.values),)
-    np.testing.assert_array_equal(taught[-5:], head[-5:, :3])
+    np.testing.assert_array_equal(taught[-5:], schemas[2].decode(sent[-5:], HEADER_SIZE).values[:, :3])
 
 
 def test_a_model_that_nobody_needs_any_more_sleeps_and_goes():
@@ -286,12 +290,13 @@ class Fleet:
             for version, text in self.texts.items()
         }
         self.device = Device()
-        self.model = KeyModel("pump", settings)
+        self.settings, self.model = settings, KeyModel("pump", settings)
 
-    def send(self, version: int, count: int, state: str | None = None) -> Results:
+    def send(self, version: int, count: int, state: str | None = None, *, labelled: bool = True) -> Results:
         raws = []
+        names = self.names[version]
         for _ in range(count):
-            value, _, _ = self.device.value(version, self.texts[version], self.names[version], state=state)
+            value, _, _ = self.device.value(version, self.texts[version], names, state=state, labelled=labelled)
             number = self.device.sent - 1
             raws.append(Raw(value, Position("readings", 0, number, 1000 * number), {}))
         return self.model.step(raws, self.schemas.__getitem__)
@@ -308,7 +313,10 @@ def test_a_version_of_which_nothing_survives_is_an_honest_cold_start():
     event = results.evolutions[0]
     assert not event.report.warm
     assert event.report.change.survived == ()
-    assert all(said.label is None and said.reason for said in results.predictions[:8])
+    first, second = results.predictions[:2]
+    assert first.label is None
+    assert first.reason
+    assert second.label == first.truth, "it answers from its first label on"
     assert accuracy(fleet.send(2, 60)) > 0.8
 
 
@@ -354,20 +362,76 @@ def test_an_evolution_is_followed_by_its_figures():
     assert figures.cold_accuracy_first == 0.0, "it had no label to learn from"
     assert figures.regret is not None
     assert figures.regret < 0
+
+
+def scattered(horizon: int, *, cold_restart: bool = True) -> Fleet:
+    """A device whose classes lie close enough to be mistaken, at the end of its first version."""
+    learning = LearningSettings(recovery_records=horizon, cold_restart=cold_restart)
+    settings = replace(SETTINGS, learning=learning)
+    fleet = Fleet(["a", "b", "c", "d"], ["b", "c", "d", "e"], settings=settings)
+    fleet.device.scatter = 1.2
+    fleet.send(1, 120)
+    return fleet
+
+
+def head_of(fleet: Fleet) -> EvolvingMetricLearner:
     lines = fleet.model.moves.lines
     assert lines is not None
-    assert lines.cold is None, "it was only needed to compare"
+    return lines.head.learner
 
 
-def test_the_cold_restart_beside_is_the_model_a_restart_would_have_made():
-    fleet, cold = Fleet(["a", "b", "c", "d"], ["b", "c", "d", "e"]), Fleet([], ["b", "c", "d", "e"])
-    fleet.send(1, 120)
-    cold.device = deepcopy(fleet.device)
-    told = fleet.send(2, 40).evolutions[-1].recovery
-    alone = cold.send(2, 40)
+@pytest.mark.parametrize("reload", [False, True])
+@pytest.mark.parametrize("horizon", [40, 200], ids=["while it is kept", "and after it has ended"])
+def test_regret_is_told_against_the_fresh_start_that_the_learner_keeps(horizon, reload):
+    fleet, own, fresh = scattered(horizon), 0, 0
+    for number in range(horizon):
+        if reload:
+            fleet.model = keeping.load("pump", fleet.settings, keeping.take_all(fleet.model))
+        head = head_of(fleet)
+        (value, _, truth) = deepcopy(fleet.device).value(2, fleet.texts[2], fleet.names[2])
+        if number:  # at the switch it knows nothing
+            predictions = head.predict_many(fleet.schemas[2].decode([value], HEADER_SIZE).values)
+            beside = (predictions.fresh or [None]) if head.has_fresh_start else predictions.labels
+            fresh += beside == [truth]
+        results = fleet.send(2, 1)
+        own += results.predictions[0].label == truth
+    (told,) = (event.recovery for event in results.evolutions)
     assert told is not None
-    own = sum(said.label == said.truth for said in alone.predictions)
-    assert told.regret == own - round(40 * told.accuracy)
+    assert told.regret == fresh - own
+    assert 0.4 * horizon < fresh != own
+    assert head_of(fleet).has_fresh_start == (horizon == 40)
+
+
+def test_what_is_kept_of_a_key_has_no_second_learner_after_an_evolution():
+    def kept(*, cold_restart: bool) -> tuple[bytes, bytes]:
+        fleet = scattered(200, cold_restart=cold_restart)
+        fleet.send(2, 60)
+        parts = keeping.take_all(fleet.model)
+        assert parts.others is not None
+        description, _ = unpack(keeping.OTHERS, keeping.OTHERS_VERSION, parts.others, "the others")
+        assert [version for (version, *_), *_ in description] == [1], "only the version it has left"
+        return parts.model or b"", parts.others
+
+    model, others = kept(cold_restart=True)
+    alone, others_alone = kept(cold_restart=False)
+    assert len(others) == pytest.approx(len(others_alone), abs=16)
+    assert len(alone) < len(model) < 1.2 * len(alone), "a fresh start has no memory of its own"
+
+
+def test_an_evolution_without_survivors_is_compared_with_nothing():
+    fleet = Fleet(["a", "b", "c", "d"], ["e", "f", "g", "h"])
+    fleet.send(1, 100)
+    told = fleet.send(2, 60).evolutions[-1].recovery
+    assert told is not None
+    assert (told.cold_accuracy_first, told.regret) == (None, None)
+
+
+def test_without_a_cold_restart_there_is_no_fresh_start_and_no_regret():
+    fleet = scattered(40, cold_restart=False)
+    told = fleet.send(2, 60).evolutions[-1].recovery
+    assert not head_of(fleet).has_fresh_start
+    assert told is not None
+    assert (told.cold_accuracy_first, told.regret) == (None, None)
 
 
 def test_another_evolution_ends_a_recovery_with_what_it_has():
@@ -434,7 +498,7 @@ def test_a_key_whose_fleet_knows_nothing_yet_begins_with_its_model_as_soon_as_it
     donors = Donors()
     old, new = Fleet(["a", "b", "c"], settings=settings), Fleet(["a", "b", "c"], settings=settings)
     old.model, new.model = KeyModel("old", settings, donors), KeyModel("new", settings, donors)
-    assert new.send(1, 5).predictions[-1].label is None
+    assert new.send(1, 5, labelled=False).predictions[-1].label is None
     old.send(1, 100)
     assert new.send(1, 2).predictions[0].label is not None
     assert not new.send(1, 50).evolutions, "once"
@@ -457,7 +521,7 @@ def test_a_model_that_was_renamed_is_none_of_its_old_version():
     old.model, new.model = KeyModel("old", settings, donors), KeyModel("new", settings, donors)
     old.send(1, 100)
     old.send(2, 5)
-    assert new.send(1, 5).predictions[-1].label is None
+    assert new.send(1, 5, labelled=False).predictions[-1].label is None
 
 
 def test_without_the_setting_every_key_begins_alone():
@@ -465,7 +529,7 @@ def test_without_the_setting_every_key_begins_alone():
     old, new = Fleet(["a", "b", "c"]), Fleet(["a", "b", "c"])
     old.model, new.model = KeyModel("old", QUICK, donors), KeyModel("new", QUICK, donors)
     old.send(1, 100)
-    assert new.send(1, 5).predictions[-1].label is None
+    assert new.send(1, 5, labelled=False).predictions[-1].label is None
 
 
 def test_a_long_roll_out_is_the_same_through_restarts():

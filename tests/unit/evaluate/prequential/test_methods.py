@@ -110,7 +110,7 @@ def after_a_switch(kind: type[Eml]) -> Eml:
 
 
 def test_what_is_pending_is_learnt_before_the_switch():
-    assert learner_of(after_a_switch(Eml)).revision == 3
+    assert learner_of(after_a_switch(Eml)).revision == 4
 
 
 def test_only_the_announced_one_hears_of_the_switch():

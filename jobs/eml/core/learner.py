@@ -87,11 +87,6 @@ class EvolvingMetricLearner:
         """Labelled samples learnt since the last evolution."""
         return self._state.since
 
-    @property
-    def has_fresh_start(self) -> bool:
-        """Whether a fresh start is kept beside what was carried over the last evolution."""
-        return self._state.fresh is not None
-
     # -- predict ---------------------------------------------------------------------------------------------------
 
     def predict_many(self, X: ArrayLike) -> Predictions:
@@ -138,12 +133,13 @@ class EvolvingMetricLearner:
             raise FeatureError(f"{len(values)} samples came with {len(y)} labels")
         for start in range(0, len(values), self.config.batch):
             piece = slice(start, start + self.config.batch)
-            self._learn_piece(values[piece], self._numbers(y[piece]))
+            self._learn_piece(values[piece], y[piece])
 
-    def _learn_piece(self, raw: Array, y: Index) -> None:
+    def _learn_piece(self, raw: Array, labels: Sequence[Label]) -> None:
         state = self._state
         fitter = self._fitter()
         self._spell_out(raw, fitter)
+        y = self._numbers(labels)  # from here on there are new classes, which no view knows yet
         X, present = self._take_in(raw)
         self._test(X, present, y)
         rows = state.memory.add(X, present, y, state.rng, evolution.outdated(state))

@@ -16,11 +16,11 @@ SCHEMAS = {
 }
 
 
-def all_sent() -> list[Sent]:
+def all_sent(machines: int = MACHINES, records: int = RECORDS) -> list[Sent]:
     """All records of the fleet."""
     writers = {version: ReadingWriter(version, version) for version in SCHEMAS}
     sent = []
-    for each in plan(MACHINES, RECORDS, 0):
+    for each in plan(machines, records, 0):
         now = 1_700_000_000_000 + round(1000 * each.due_s)
         sent.append(Sent(each, writers[each.version].write(each.key, each.event_id, now, each.reading), now))
     return sent

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
-from eml.evaluate.catalogue import ABLATIONS, PEERS, STREAM_MEMORY, STREAM_METHODS
+from eml.evaluate.catalogue import PEERS, STREAM_MEMORY, STREAM_METHODS
 from eml.evaluate.datasets import Floats
 from eml.evaluate.prequential.course import Course, Stage
 from eml.evaluate.prequential.measures import measure
@@ -20,7 +20,6 @@ from eml.stream.fleet import KeyModel
 from eml.stream.outputs import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.schema import compile_schema
-from tests.unit.evaluate.test_methods import AT_HAND
 
 
 def test_the_catalogue_names_what_there_is_and_the_job_s_memory():
@@ -84,7 +83,7 @@ def test_answers_are_those_of_the_model_at_that_record(make_course):
 
 
 @pytest.mark.parametrize("switches", [1, 5])
-@pytest.mark.parametrize("name", [name for name in REGISTRY if name not in ABLATIONS or name in AT_HAND])
+@pytest.mark.parametrize("name", REGISTRY)
 def test_every_method_tells_classes_apart_that_lie_apart(make_course, name, switches):
     course = make_course(switches=switches)
     figures = measure(course, play(course, REGISTRY[name](course.stages[0].space, 0, 64)), 0.0)

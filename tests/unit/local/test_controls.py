@@ -19,7 +19,7 @@ def test_controls_predict_every_record_and_are_alike_before_the_first_upgrade(se
 
 @pytest.mark.slow
 def test_eml_is_ahead_of_dropping_and_of_restarting_right_after_the_switches():
-    """With as many records as the demo sends: with few of them a restart, which knows the last states alone, guesses well.
+    """With as many records as the demo sends: with few, a restart, which knows the last states alone, guesses well.
 
     A machine keeps its state for a while.
     """

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig, Prediction
 
-FIRST_WINDOW = 8
 WINDOW = 32
+SHARE = 4  # until then a window is this part of what its space has seen, one at least
 WINDOW_MS = 60_000
 
 
@@ -41,5 +41,5 @@ def predictions(samples: Iterable[Sample], config: LearnerConfig | None = None) 
         yield learner.predict_one(sample.values)
         if sample.label is not None:
             window.append(sample)
-            if len(window) >= min(WINDOW, max(FIRST_WINDOW, learner.age)):
+            if len(window) >= min(WINDOW, max(1, learner.age // SHARE)):
                 learn()

@@ -22,6 +22,7 @@ from eml.local import topics
 from eml.local.fleet import VERSIONS, Machine
 from eml.local.job_process import SETTINGS_VARIABLES
 from eml.local.messages import ReadingWriter
+from eml.local.process import free_port
 from eml.local.stack import Stack
 from eml.stream.outputs import read_prediction, schema_text
 from tests.integration import reference
@@ -171,7 +172,8 @@ class Job:
         file.write_text(self.toml())
         with (self.folder / "job.log").open("ab") as log:
             self.process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-m", "eml.job", "--settings", str(file), *arguments],
+                # A port of its own: two jobs that start together would both find Flink's usual one free.
+                [sys.executable, "-m", "eml.job", "--settings", str(file), f"-Drest.port={free_port()}", *arguments],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,

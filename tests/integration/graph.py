@@ -19,6 +19,9 @@ VARIANTS: dict[str, dict[str, object]] = {
     "the settings as they come": {},
     "parallelism and micro-batches": {"job.parallelism": 2, "job.micro_batch_ms": 900},
     "name and topics": {"job.name": "other", "kafka.readings_topic": "others", "kafka.start": "latest"},
+    "a fleet model": {"model.by": "all"},
+    "models by a pattern": {"model.by": "key-pattern", "model.key_pattern": "^(site-[0-9]+)/"},
+    "models by a header": {"model.by": "header:site", "job.buckets": 16},
     "delivery": {"kafka.delivery": "at-least-once", "kafka.transactional_id_prefix": ""},
 }
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 STATEFUL = {
     "readings-source",
     "readings-window-aggregate",
-    "key-models",
+    "models-by-key-in-256",
     "predictions-sink",
     "evolutions-sink",
     "dead_letters-sink",
@@ -58,6 +58,17 @@ def test_every_operator_has_a_name_and_it_is_one_of_these(uids: Uids):
 @pytest.mark.parametrize("changed", ["parallelism and micro-batches", "name and topics", "delivery"])
 def test_no_setting_changes_a_name(uids: Uids, changed: str):
     assert uids[changed] == uids["the settings as they come"]
+
+
+def test_whose_models_they_are_is_part_of_their_name(uids: Uids):
+    """State that is kept by another name, or in another bucket, would not be found; Flink must refuse it."""
+    before = set(uids["the settings as they come"])
+    cases = ("a fleet model", "models by a pattern", "models by a header")
+    (fleet,), (pattern,), (header,) = (set(uids[case]) - before for case in cases)
+    assert fleet == "models-by-all-in-256"
+    assert str(pattern).startswith("models-by-key-pattern-")
+    assert str(header).startswith("models-by-header-")
+    assert str(header).endswith("-in-16")
 
 
 def test_neither_an_insert_in_front_nor_one_behind_changes_a_name(uids: Uids):

@@ -6,38 +6,39 @@ from typing import Any
 
 
 class FakeState:
-    """A value or a list per key; what was written is all that is kept, each piece for its own time to live."""
+    """A map per key; what was written is all that is kept, each entry for its own time to live."""
 
     def __init__(self, runtime: "FakeRuntime", descriptor: Any) -> None:
         self._runtime, self._name = runtime, descriptor.name
         config = descriptor._ttl_config
         self._ttl_s = float("inf") if config is None else config.get_ttl().to_milliseconds() / 1000
-        self._kept: dict[str, list[tuple[float, Any]]] = {}
+        self._kept: dict[str, dict[str, tuple[float, bytes]]] = {}
 
-    def value(self) -> Any:
-        return next(self.get(), None)
-
-    def update(self, value: Any) -> None:
-        self._runtime.traffic[f"write {self._name}"] += 1
-        values = value if isinstance(value, list) else [value]
-        self._kept[self._runtime.key] = [(self._runtime.clock(), each) for each in values]
-
-    def get(self) -> Iterator[Any]:
+    def get(self, entry: str) -> bytes | None:
         self._runtime.traffic[f"read {self._name}"] += 1
+        return self.held(self._runtime.key).get(entry)
+
+    def put(self, entry: str, value: bytes) -> None:
+        self._runtime.traffic[f"write {self._name}"] += 1
+        self._kept.setdefault(self._runtime.key, {})[entry] = (self._runtime.clock(), value)
+
+    def remove(self, entry: str) -> None:
+        self._kept.get(self._runtime.key, {}).pop(entry, None)
+
+    def keys(self) -> Iterator[str]:
         return iter(self.held(self._runtime.key))
 
-    def add(self, value: bytes) -> None:
-        self._runtime.traffic[f"write {self._name}"] += 1
-        self._kept.setdefault(self._runtime.key, []).append((self._runtime.clock(), value))
-
-    def clear(self) -> None:
-        self._kept.pop(self._runtime.key, None)
-
     # what tests do
-    def held(self, key: str) -> list[Any]:
-        """What is kept of a key and has not expired."""
+    def held(self, key: str) -> dict[str, bytes]:
+        """What is kept under a key and has not expired."""
         now = self._runtime.clock()
-        return [value for written, value in self._kept.get(key, ()) if now - written < self._ttl_s]
+        entries = self._kept.get(key, {}).items()
+        return {entry: value for entry, (written, value) in entries if now - written < self._ttl_s}
+
+    def damage(self, key: str, entry: str) -> None:
+        """Cut off the last byte of an entry."""
+        written, value = self._kept[key][entry]
+        self._kept[key][entry] = (written, value[:-1])
 
 
 class FakeCounter:
@@ -70,10 +71,8 @@ class FakeRuntime:
         self.clock: Callable[[], float] = lambda: 0.0  # of time to live, in seconds
 
     # what an operator asks of its runtime context
-    def get_state(self, descriptor: Any) -> FakeState:
+    def get_map_state(self, descriptor: Any) -> FakeState:
         return self.states.setdefault(descriptor.name, FakeState(self, descriptor))
-
-    get_list_state = get_state
 
     def get_metrics_group(self) -> "FakeRuntime":
         return self

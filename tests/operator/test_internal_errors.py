@@ -11,7 +11,7 @@ from eml.core import EvolvingMetricLearner
 from eml.settings import JobSettings
 from eml.stream.outputs import Encoder, read_prediction
 from eml.stream.records import Raw
-from tests.operator.test_operator import SETTINGS, STREAM, Task, in_pieces, predictions
+from tests.operator.test_operator import BUCKET, SETTINGS, STREAM, Task, in_pieces, predictions
 from tests.unit.stream.test_fleet import records
 
 BAD = 33  # the reading at fault
@@ -51,7 +51,7 @@ def test_a_reading_that_cannot_be_served_is_a_dead_letter_and_the_model_is_as_it
     task = Task()
     said, letters = sent(task, raws, size)
     assert said == without
-    ((content, headers),) = letters
+    ((_, content, headers),) = letters
     assert content == raws[BAD].value
     assert headers["eml.errors.reason"] == b"internal"
     assert headers["__connect.errors.exception.class.name"] == b"UnforeseenError"
@@ -98,7 +98,7 @@ def test_what_cannot_be_written_is_a_dead_letter_too(monkeypatch):
     monkeypatch.setattr(Encoder, "prediction", prediction)
     said, letters = sent(Task(), raws, 20)
     assert len(said) == 19
-    assert [headers["eml.errors.reason"] for _, headers in letters] == [b"internal"]
+    assert [headers["eml.errors.reason"] for _, _, headers in letters] == [b"internal"]
 
 
 def test_a_setting_stops_the_task_instead(monkeypatch):
@@ -109,17 +109,16 @@ def test_a_setting_stops_the_task_instead(monkeypatch):
         task.send("pump", raws)
 
 
-@pytest.mark.parametrize("part", ["model", "window"])
+@pytest.mark.parametrize("part", ["index", "model", "window"])
 def test_a_key_whose_state_is_damaged_does_not_stop_its_neighbours(part):
     task = Task()
     task.send("pump", records([1] * 40))
     task.send("other", records([1] * 40))
-    state = task.runtime.states[part]
-    state._kept["pump"] = [(0.0, value[:-1]) for _, value in state._kept["pump"]]
+    task.runtime.states[part].damage(BUCKET, "pump")
     task = Task(runtime=task.runtime)
     (row,) = task.send("pump", records([1] * 3))
-    assert [headers["eml.errors.reason"] for _, headers in row["dead_letters"]] == [b"internal"] * 3
-    assert b"older checkpoint" in row["dead_letters"][0][1]["__connect.errors.exception.message"]
+    assert [headers["eml.errors.reason"] for _, _, headers in row["dead_letters"]] == [b"internal"] * 3
+    assert b"older checkpoint" in row["dead_letters"][0][2]["__connect.errors.exception.message"]
     assert len(predictions(task.send("other", records([1] * 3)))) == 3
 
 

@@ -1,6 +1,6 @@
 """The operator against a fake runtime: what it reads, writes, yields and waits for. No JVM."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,24 +13,30 @@ from eml.settings import (
     KafkaSettings,
     LearningSettings,
     LimitsSettings,
+    ModelSettings,
     RegistrySettings,
     Settings,
 )
 from eml.stream.errors import BadSchemaError, RegistryUnavailableError
 from eml.stream.keys import ReadKey
-from eml.stream.outputs import read_evolution, read_prediction
-from eml.stream.records import Raw
+from eml.stream.model_keys import model_of
+from eml.stream.outputs import read_evolution, read_prediction, schema_text
+from eml.stream.records import Position, Raw
 from eml.stream.schema import ReadingSchema
 from tests.operator.fakes import FakeRuntime
+from tests.synthetic import label_value
 from tests.unit.stream.test_fleet import look_up, records
+from tests.unit.stream.test_late_labels import LABEL, Stream, mixed
 from tests.unit.stream.test_late_labels import SCHEMAS as LABELLED
-from tests.unit.stream.test_late_labels import Stream, mixed
 
 SETTINGS = Settings(
     kafka=KafkaSettings(readings_topic="readings"),
     registry=RegistrySettings(url="http://127.0.0.1:9"),  # never asked
     learner=LearnerConfig(memory_size=128, rank=8, warm_up=32),
 )
+
+
+BUCKET = "07"
 
 
 class Registry:
@@ -44,6 +50,9 @@ class Registry:
         if schema_id in self.down:
             raise RegistryUnavailableError("down", 500)
         return look_up(schema_id)
+
+    def cached_schema(self, schema_id: int) -> ReadingSchema | None:
+        return None if schema_id in self.down else look_up(schema_id) if schema_id in (10, 20) else None
 
     def key_schema(self, schema_id: int) -> ReadKey:
         if schema_id in self.down:
@@ -59,16 +68,38 @@ class Task:
     def __init__(self, settings: Settings = SETTINGS, runtime: FakeRuntime | None = None) -> None:
         self.runtime = runtime or FakeRuntime()
         self.registry = Registry()
+        self.settings = settings
         self.operator = EvolvingOperator(settings, 1, 2)
         self.operator.open(self.runtime)
         self.operator._registry = self.registry  # type: ignore[assignment]
 
     def send(self, key: str, raws: Iterable[Raw]) -> list[Row]:
-        self.runtime.key = key
-        places = [(raw.position.partition, raw.position.offset, raw.position.timestamp_ms) for raw in raws]
-        labels = [raw.position.topic == "labels" for raw in raws]
-        rows = zip(places, raws, labels, strict=True)
-        columns = zip(*((*place, raw.value, raw.headers, label) for place, raw, label in rows), strict=True)
+        """A call with records of one key, in the one bucket that there is."""
+        return self.send_all({key: raws})
+
+    def send_all(self, raws: Mapping[str, Iterable[Raw]]) -> list[Row]:
+        """A call with records of several keys."""
+        return self.call([(key, raw) for key, of_key in raws.items() for raw in of_key])
+
+    def call(self, records: Sequence[tuple[str, Raw]]) -> list[Row]:
+        """A call with records in this order."""
+        self.runtime.key = BUCKET
+        columns = zip(
+            *(
+                (
+                    model_of(self.settings.model, key, raw.headers),
+                    key,
+                    raw.position.partition,
+                    raw.position.offset,
+                    raw.position.timestamp_ms,
+                    raw.value,
+                    raw.headers,
+                    raw.position.topic == "labels",
+                )
+                for key, raw in records
+            ),
+            strict=True,
+        )
         return list(self.operator.process_element(Row(*map(list, columns)), self.runtime))
 
     def pass_time(self, ms: int) -> list[Row]:
@@ -81,7 +112,11 @@ class Task:
 
 
 def predictions(rows: Sequence[Row]) -> list[bytes]:
-    return [value for row in rows for value in row["predictions"]]
+    return [value for row in rows for _, value in row["predictions"]]
+
+
+def keys_of(rows: Sequence[Row], kind: str = "predictions") -> list[bytes | None]:
+    return [record[0] for row in rows for record in row[kind]]
 
 
 def in_pieces(raws: Sequence[Raw], size: int) -> Iterator[Sequence[Raw]]:
@@ -94,10 +129,10 @@ STREAM = [1] * 60 + [2] * 60
 def test_a_row_holds_what_a_micro_batch_became():
     task = Task()
     (row,) = task.send("pump", [*records(STREAM), replace(records([1])[0], value=b"junk", headers={"h": b"1"})])
-    assert row["kafka_key"] == b"pump"
-    assert [read_prediction(value)["source_offset"] for value in row["predictions"]] == list(range(120))
-    assert [read_evolution(value)["new_version"] for value in row["evolutions"]] == [2]
-    ((content, headers),) = row["dead_letters"]
+    assert set(keys_of([row])) == set(keys_of([row], "evolutions")) == {b"pump"}
+    assert [read_prediction(value)["source_offset"] for _, value in row["predictions"]] == list(range(120))
+    assert [read_evolution(value)["new_version"] for _, value in row["evolutions"]] == [2]
+    ((_, content, headers),) = row["dead_letters"]
     assert content == b"junk"
     assert headers["eml.errors.reason"] == b"not-framed"
     assert headers["h"] == b"1"
@@ -116,12 +151,12 @@ def test_a_learner_is_read_once_and_written_only_when_it_changed():
     task = Task()
     for piece in in_pieces(records([1] * 100, labelled=0.0), 5):
         task.send("pump", piece)
-    assert task.runtime.traffic["read window"] == 1
+    assert task.runtime.traffic["read index"] == 1
     assert task.runtime.traffic["write model"] == 1, "its first record made the model"
-    assert task.runtime.traffic["write window"] == 1, "and when it was made"
+    assert task.runtime.traffic["write index"] == 1, "and when it was made"
     for piece in in_pieces(records([1] * 64, labelled=1.0), 4):
         task.send("pump", piece)
-    assert task.runtime.traffic["read window"] == 1
+    assert task.runtime.traffic["read index"] == 1
     assert task.runtime.traffic["write model"] == 1 + 11, "not in the five pieces in which no window closed"
 
 
@@ -146,7 +181,7 @@ def test_a_small_cache_changes_nothing_but_the_traffic():
             said[key] += predictions(task.send(key, piece))
     assert said == expected
     assert len(task.operator._store._cache) == 2
-    assert task.runtime.traffic["read window"] == 20
+    assert task.runtime.traffic["read index"] == 20
 
 
 def test_records_of_a_schema_that_cannot_be_had_wait_in_state_and_others_flow():
@@ -176,8 +211,8 @@ def test_too_many_waiting_records_become_dead_letters_and_stop_nobody():
     for piece in in_pieces(raws[:50], 10):
         assert not task.send("pump", piece)
     (row,) = task.send("pump", raws[50:])
-    assert [headers["eml.errors.reason"] for _, headers in row["dead_letters"]] == [b"waiting-full"] * 10
-    assert [content for content, _ in row["dead_letters"]] == [raw.value for raw in raws[50:]], "as they came"
+    assert [headers["eml.errors.reason"] for _, _, headers in row["dead_letters"]] == [b"waiting-full"] * 10
+    assert [content for _, content, _ in row["dead_letters"]] == [raw.value for raw in raws[50:]], "as they came"
     assert predictions(task.send("other", records([2] * 10))), "another key flows on"
     task.registry.down = set()
     said = predictions(task.pass_time(600))
@@ -190,7 +225,7 @@ def test_waiting_records_are_bounded_in_bytes_too():
     task = Task(replace(SETTINGS, limits=LimitsSettings(waiting_bytes=room)))
     task.registry.down = {10}
     (row,) = task.send("pump", raws)
-    assert [content for content, _ in row["dead_letters"]] == [raw.value for raw in raws[12:]]
+    assert [content for _, content, _ in row["dead_letters"]] == [raw.value for raw in raws[12:]]
 
 
 def test_where_it_is_asked_for_a_full_waiting_list_blocks_the_task_until_the_registry_is_back(monkeypatch):
@@ -245,29 +280,28 @@ def test_a_header_without_a_value_waits_through_an_outage():
     task.registry.down = {10}
     bad = replace(raws[0], value=b"junk", headers={"trace": None})
     (row,) = task.send("other", [bad])
-    assert row["dead_letters"][0][1]["trace"] is None
+    assert row["dead_letters"][0][2]["trace"] is None
 
 
 @pytest.mark.parametrize("key", ["", b"\xff\xfe".decode("latin-1")])
 def test_a_record_without_a_usable_key_is_a_dead_letter(key):
     (row,) = Task().send(key, records([1] * 2))
     reason = b"bad-key" if key else b"no-key"
-    assert [headers["eml.errors.reason"] for _, headers in row["dead_letters"]] == [reason] * 2
-    assert row["kafka_key"] == (key.encode("latin-1") or None)
+    assert [headers["eml.errors.reason"] for _, _, headers in row["dead_letters"]] == [reason] * 2
+    assert keys_of([row], "dead_letters") == [key.encode("latin-1") or None] * 2
     assert not row["predictions"]
 
 
 def test_a_tombstone_without_a_usable_key_is_counted():
     task = Task()
-    (row,) = task.send("", [replace(records([1])[0], value=None)])
-    assert not row["dead_letters"]
+    assert not task.send("", [replace(records([1])[0], value=None)])
     assert task.runtime.counters["tombstones"].count == 1
 
 
 def test_a_key_with_letters_beyond_ascii_keeps_its_name_and_bytes():
     (row,) = Task().send("Pümpe".encode().decode("latin-1"), records([1]))
-    assert row["kafka_key"] == "Pümpe".encode()
-    assert read_prediction(row["predictions"][0])["key"] == "Pümpe"
+    assert keys_of([row]) == ["Pümpe".encode()]
+    assert read_prediction(row["predictions"][0][1])["key"] == "Pümpe"
 
 
 def test_an_idle_but_living_key_renews_its_state_and_a_silent_one_is_forgotten(monkeypatch):
@@ -288,11 +322,13 @@ def test_an_idle_but_living_key_renews_its_state_and_a_silent_one_is_forgotten(m
     assert task.runtime.traffic["write model"] == written + 1, "all parts are written again, four times in a life"
     now += 100.0
     (row,) = task.send("pump", unlabelled[2:3])
-    assert read_prediction(row["predictions"][0])["label"] is not None, "at least a whole time to live after its last"
+    assert read_prediction(row["predictions"][0][1])["label"] is not None, (
+        "at least a whole time to live after its last"
+    )
     now += 126.0
     (row,) = Task(settings, task.runtime).send("pump", unlabelled[3:4])
-    assert read_prediction(row["predictions"][0])["label"] is None
-    assert read_prediction(task.send("pump", unlabelled[4:])[0]["predictions"][0])["label"] is None
+    assert read_prediction(row["predictions"][0][1])["label"] is None
+    assert read_prediction(task.send("pump", unlabelled[4:])[0]["predictions"][0][1])["label"] is None
 
 
 @pytest.mark.parametrize("silent", [0.7, 0.76, 0.95, 1.05, 1.3, 2.5])
@@ -340,6 +376,7 @@ class LabelTask(Task):
     def __init__(self, settings: Settings, runtime: FakeRuntime | None = None) -> None:
         super().__init__(settings, runtime)
         self.registry.reading_schema = lambda schema_id, key: LABELLED[schema_id]  # type: ignore[method-assign]  # noqa: ARG005
+        self.registry.cached_schema = lambda schema_id: LABELLED.get(schema_id)  # type: ignore[method-assign]  # noqa: PLW0108
 
 
 def test_readings_that_wait_for_labels_are_added_to_state_not_rewritten():
@@ -348,7 +385,7 @@ def test_readings_that_wait_for_labels_are_added_to_state_not_rewritten():
     stream.readings(1, 30)
     for piece in in_pieces(stream.raws, 1):
         task.send("pump", piece)
-    state = task.runtime.states["labels"].held("pump")
+    state = task.runtime.states["labels"].held(BUCKET).values()
     assert len(state) == 30
     assert sum(map(len, state)) < 30 * 600
 
@@ -360,7 +397,7 @@ def test_an_announcement_is_heard_with_a_micro_batch():
     task.send("pump", raws[:50])
     task.operator._newest.version = 2  # type: ignore[attr-defined]
     (row,) = task.send("pump", raws[50:])
-    (event,) = map(read_evolution, row["evolutions"])
+    (event,) = (read_evolution(value) for _, value in row["evolutions"])
     assert (event["kind"], event["new_version"], event["source_offset"]) == ("announced", 2, 50)
     assert task.runtime.counters["announced"].count == 1
 
@@ -382,3 +419,134 @@ def test_the_figures_of_an_evolution_are_metrics():
     assert 0 <= first <= 1000
     assert len(task.runtime.distributions["recovery_regret"].values) == 1
     assert task.runtime.counters["right"].count <= task.runtime.counters["scored"].count
+
+
+# -- a call with many keys -----------------------------------------------------------------------------------------
+
+
+def taking_turns(streams: Mapping[str, Sequence[Raw]]) -> list[tuple[str, Raw]]:
+    """A record of each key after the other."""
+    return [(key, raw) for turn in zip(*streams.values(), strict=True) for key, raw in zip(streams, turn, strict=True)]
+
+
+@pytest.mark.parametrize("size", [1, 13, 600])
+def test_a_call_with_many_keys_gives_each_what_it_gets_alone(size):
+    streams = {f"pump-{i}": records(STREAM, seed=i) for i in range(5)}
+    alone = {key: predictions(Task().send(key, raws)) for key, raws in streams.items()}
+    task = Task()
+    said: dict[str, list[bytes]] = {key: [] for key in streams}
+    turns = taking_turns(streams)
+    for start in range(0, len(turns), size):
+        for row in task.call(turns[start : start + size]):
+            for key, value in row["predictions"]:
+                said[key.decode()].append(value)
+    assert said == alone
+
+
+def test_one_key_of_a_call_waits_another_sends_junk_and_the_others_do_not_notice():
+    streams = {f"pump-{i}": records([1] * 40, seed=i) for i in range(4)}
+    streams["waits"] = records([2] * 40)
+    streams["junk"] = [replace(raw, value=b"junk") for raw in records([1] * 40)]
+    task = Task()
+    task.registry.down = {20}
+    turns = taking_turns(streams)
+    rows = task.call(turns[:120])
+    task = Task(runtime=task.runtime)  # a crash in between
+    task.registry.down = {20}
+    rows += task.call(turns[120:])
+    for number in range(4):
+        expected = predictions(Task().send(f"pump-{number}", streams[f"pump-{number}"]))
+        found = [value for row in rows for key, value in row["predictions"] if key == f"pump-{number}".encode()]
+        assert found == expected
+    assert keys_of(rows, "dead_letters") == [b"junk"] * 40
+    assert b"waits" not in keys_of(rows)
+    task.registry.down = set()
+    later = task.pass_time(600)
+    assert predictions(later) == predictions(Task().send("waits", streams["waits"]))
+    assert not task.runtime.timers
+
+
+def test_keys_of_a_bucket_that_wait_for_different_schemas_are_served_as_each_can_be_had():
+    task = Task()
+    task.registry.down = {10, 20}
+    task.send_all({"one": records([1] * 5), "two": records([2] * 5)})
+    task.registry.down = {20}
+    assert set(keys_of(task.pass_time(600))) == {b"one"}
+    task = Task(runtime=task.runtime)
+    assert set(keys_of(task.pass_time(600))) == {b"two"}
+    assert not task.runtime.timers
+
+
+# -- one model for many devices ------------------------------------------------------------------------------------
+
+
+def fleet(by: str, **model: str) -> Settings:
+    return replace(SETTINGS, model=ModelSettings(by=by, **model))
+
+
+SITES = fleet("key-pattern", key_pattern="^(site-[0-9]+)/")
+
+
+def test_devices_that_match_one_name_share_a_model_and_keep_their_own():
+    task = Task(SITES)
+    first, second = records([1] * 60, labelled=1.0), records([1] * 60, labelled=0.0)
+    task.send("site-3/pump-1", first)
+    rows = task.send("site-3/pump-2", second)
+    said = [read_prediction(value) for value in predictions(rows)]
+    assert {(one["key"], one["model"]) for one in said} == {("site-3/pump-2", "site-3")}
+    assert keys_of(rows) == [b"site-3/pump-2"] * 60
+    assert all(one["label"] is not None for one in said), "what the first device taught"
+    other = task.send("site-4/pump-1", second)
+    assert {read_prediction(value)["label"] for value in predictions(other)} == {None}, "another model"
+    assert set(task.runtime.states["model"].held(BUCKET)) == {"site-3", "site-4"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "key", "advice"),
+    [(SITES, "depot/pump", "model.key_pattern"), (fleet("header:site"), "pump", "'site'")],
+)
+def test_a_record_of_no_model_is_a_dead_letter_that_says_what_to_do(settings, key, advice):
+    (row,) = Task(settings).send(key, records([1]))
+    ((kafka_key, _, headers),) = row["dead_letters"]
+    assert kafka_key == key.encode()
+    assert headers["eml.errors.reason"] == b"no-model"
+    assert advice in headers["__connect.errors.exception.message"].decode()
+
+
+def test_a_device_without_a_name_is_a_dead_letter_and_its_fleet_goes_on():
+    task = Task(fleet("all"))
+    rows = task.call([("pump", records([1])[0]), ("", records([1])[0])])
+    assert keys_of(rows) == [b"pump"]
+    (headers,) = (headers for row in rows for _, _, headers in row["dead_letters"])
+    assert headers["eml.errors.reason"] == b"no-key"
+    assert headers["__connect.errors.stage"] == b"KEY_CONVERTER"
+
+
+def test_events_of_two_devices_may_have_the_same_name():
+    kafka = KafkaSettings(readings_topic="readings", labels_topic="labels")
+    task, stream = LabelTask(replace(fleet("all"), kafka=kafka)), Stream()
+    ids = stream.readings(1, 5)
+    readings = list(stream.raws)
+    labels = {device: [_label(stream, event_id, device) for event_id in ids] for device in ("one", "two")}
+    task.send_all({"one": readings, "two": readings})
+    task.send("two", labels["two"])
+    assert task.runtime.counters["labels_joined"].count == 5
+    task.send("one", labels["one"])
+    assert task.runtime.counters["labels_joined"].count == 10
+    assert task.runtime.counters["labels_repeated"].count == 0
+    (row,) = task.send("one", labels["two"][:1])
+    assert row["dead_letters"][0][2]["eml.errors.reason"] == b"wrong-key"
+
+
+def _label(stream: Stream, event_id: str, device: str) -> Raw:
+    value = label_value(LABEL, schema_text("label"), event_id, stream.states[event_id], device)
+    return Raw(value, Position("labels", 0, 99, 9000), {})
+
+
+def test_a_fleet_s_waiting_records_keep_their_devices_through_a_crash():
+    task = Task(fleet("header:site"))
+    task.registry.down = {10}
+    raws = [replace(raw, headers={"site": b"north"}) for raw in records([1] * 4)]
+    assert not task.call(list(zip(["a", "b", "a", "c"], raws, strict=True)))
+    task = Task(fleet("header:site"), task.runtime)
+    assert keys_of(task.pass_time(600)) == [b"a", b"b", b"a", b"c"]

@@ -14,7 +14,7 @@ from eml.settings import KafkaSettings, RegistrySettings, Settings, SettingsErro
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "eml.toml"
 LEAST = {"EML_KAFKA_BOOTSTRAP_SERVERS": "localhost:9092", "EML_REGISTRY_URL": "http://localhost:8081"}
-SECTIONS = "kafka, registry, record, learning, learner, limits, job"
+SECTIONS = "kafka, registry, record, model, learning, learner, limits, job"
 SECRET = "hunter2-hunter2"  # noqa: S105  guards nothing
 
 
@@ -425,7 +425,10 @@ def test_every_refused_property_is_told():
 def test_parallelism_has_its_bounds():
     assert "is below parallelism 200" in only_problem(variables("job", parallelism="200"))
     assert "at most 32768" in only_problem(variables("job", parallelism="32_769"))
-    assert load(None, variables("job", parallelism="32_768", max_parallelism="32_768")).job.parallelism == 32_768
+    assert (
+        load(None, variables("job", parallelism="4_096", max_parallelism="32_768", buckets="4_096")).job.parallelism
+        == 4_096
+    )
 
 
 def test_the_waits_of_the_registry_must_grow():

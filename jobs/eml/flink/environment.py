@@ -14,7 +14,7 @@ from pyflink.java_gateway import get_gateway
 from pyflink.util.java_utils import get_field, get_j_env_configuration
 
 from eml.core.errors import EmlError
-from eml.flink.model_store import STATES_PER_KEY
+from eml.flink.model_store import STATES
 from eml.local.process import LOOPBACK
 from eml.settings import Settings
 from eml.starting.local_run import is_local, loopback_options
@@ -102,8 +102,10 @@ def configuration(settings: Settings, extra: Mapping[str, str]) -> Configuration
             job.checkpoint_interval_ms if settings.kafka.delivery == "exactly-once" else job.micro_batch_ms
         ),
         "python.fn-execution.bundle.size": "10000",
-        # PyFlink caches one entry per state and key: with fewer it writes a bundle's states one by one.
-        "python.state.cache-size": str(STATES_PER_KEY * job.cached_learners),
+        # PyFlink keeps what is written to a map state in an entry per state and bucket, until a bundle ends: with
+        # fewer entries it writes a bundle's states one by one.
+        "python.state.cache-size": str(len(STATES) * job.buckets),
+        "python.map-state.write-cache-size": "256",  # entries of a map that are sent to the JVM together
         "pipeline.object-reuse": "true",  # else every prediction is exploded from a copy of its whole micro-batch
     }
     if job.waiting_full == "block":  # while the task is blocked, checkpoints time out: that must not restart it

@@ -1,10 +1,12 @@
 """What the operator counts, as Flink's metrics: they arrive as `flink_taskmanager_job_task_operator_*`.
 
-Called by `operator` with the results of each micro-batch; decides nothing.
+Called by `operator` with the results of each model of a call, and at the end of the call; decides nothing.
 """
 
+from collections import Counter
 from dataclasses import fields
 
+from pyflink.metrics import Counter as MetricCounter
 from pyflink.metrics import MetricGroup
 
 from eml.stream.errors import (
@@ -52,47 +54,55 @@ class Metrics:
         names = (*COUNTED, *WAITS.values(), *(f"labels_{name}" for name in LABELS), *KINDS.values())
         self._group = group
         self._counters = {name: group.counter(name) for name in names}
+        self._counted: Counter[str] = Counter()  # since the last `flush`: Beam's counters are slow
         # In thousandths, because Flink's distributions are of whole numbers.
         self._recovery = {name: group.distribution(f"recovery_{name}") for name in ("first", "cold_first", "all")}
         self._back_after = group.distribution("recovery_records")
         self._regret = group.distribution("recovery_regret")
 
+    def flush(self) -> None:
+        """The end of a call: hand what was counted to Flink."""
+        for name, count in self._counted.items():
+            if count:
+                self._counter(name).inc(count)
+        self._counted.clear()
+
     def updated(self) -> None:
         """A model was written."""
-        self._counters["updates"].inc()
+        self._counted["updates"] += 1
 
     def failed(self, times: int) -> None:
         """Our own code failed, and was isolated from other records and keys."""
-        self._counters["internal_errors"].inc(times)
+        self._counted["internal_errors"] += times
 
     def count(self, results: Results) -> None:
-        """What became of a micro-batch."""
-        counters = self._counters
-        counters["predictions"].inc(len(results.predictions))
-        counters["dead_letters"].inc(len(results.dead_letters))
-        for letter in results.dead_letters:
-            self._count_reason(letter.reason)
-        counters["tombstones"].inc(results.tombstones)
-        counters["labels_not_learnt"].inc(results.not_learnt)
-        counters["waits"].inc(int(bool(results.waiting)))
-        if results.wait_reason:
-            counters[WAITS[results.wait_reason]].inc()
-        counters["scored"].inc(results.scored)
-        counters["right"].inc(results.right)
-        for evolved in results.evolutions:
-            counters[KINDS[evolved.kind]].inc()
-            if evolved.recovery is not None:
-                self._recovered(evolved.recovery)
+        """What became of a model's records."""
+        counted = self._counted
+        counted["predictions"] += len(results.predictions)
+        counted["scored"] += results.scored
+        counted["right"] += results.right
         if results.labels is not None:
             for name in LABELS:
-                counters[f"labels_{name}"].inc(getattr(results.labels, name))
+                counted[f"labels_{name}"] += getattr(results.labels, name)
+        counted["tombstones"] += results.tombstones
+        counted["labels_not_learnt"] += results.not_learnt
+        counted["dead_letters"] += len(results.dead_letters)
+        for letter in results.dead_letters:
+            counted[f"dead_letters_{letter.reason.replace('-', '_')}"] += 1
+        if results.waiting:
+            counted["waits"] += 1
+        if results.wait_reason:
+            counted[WAITS[results.wait_reason]] += 1
+        for evolved in results.evolutions:
+            counted[KINDS[evolved.kind]] += 1
+            if evolved.recovery is not None:
+                self._recovered(evolved.recovery)
 
-    def _count_reason(self, reason: str) -> None:
-        """Reasons are few and fixed; each has a counter from its first dead letter on."""
-        name = f"dead_letters_{reason.replace('-', '_')}"
+    def _counter(self, name: str) -> MetricCounter:
+        """Reasons of dead letters are few and fixed; each has a counter from its first dead letter on."""
         if name not in self._counters:
             self._counters[name] = self._group.counter(name)
-        self._counters[name].inc()
+        return self._counters[name]
 
     def _recovered(self, figures: RecoveryFigures) -> None:
         self._recovery["first"].update(round(1000 * figures.accuracy_first))

@@ -1,16 +1,23 @@
-"""A key's models and waiting records in Flink's state, with a bounded cache of live models over it.
+"""Models and waiting records in Flink's state, with a bounded cache of live models over it.
 
-Used by `operator`, one per task. State is read on a cache miss and written when something changed, so cache and state
-never differ at the end of a call: a checkpoint between calls holds everything. Decides nothing about records.
+Used by `operator`, one per task. Flink's key is a bucket of models; each part of a model is an entry of a map state
+under the model's key. State is read on a cache miss and written when something changed, so cache and state never
+differ at the end of a call: a checkpoint between calls holds everything. Decides nothing about records.
 
-The parts of a key must expire together: a model without its window, or a log of labels without its first piece, cannot
-be used. So Flink's time to live, which counts for each part (and each piece of a list) on its own, is twice as long as
-`job.state_ttl_ms`, and only cleans up. What decides is the time of the last full write, kept with the window: all parts
-are written again four times in `state_ttl_ms`, and a key whose last full write is older than that and one quarter is
-forgotten as a whole. Waiting records never expire.
+    index     KEY             when all parts were last written, which parts there are, and of how many pieces
+    model     KEY             the newest learner
+    window    KEY             what is small and changes often
+    others    KEY             learners of versions that were left
+    labels    NUMBER:KEY      pieces of the log of readings and labels that wait for each other
+    waiting   NUMBER:RECORDS:BYTES:KEY    records that wait for a schema
+
+The parts of a model must expire together: a model without its window, or a log of labels without its first piece,
+cannot be used. So Flink's time to live, which counts for each entry on its own, is twice as long as
+`job.state_ttl_ms`, and only cleans up. What decides is the time of the last full write, kept in the index: all parts
+are written again four times in `state_ttl_ms`, and a model whose last full write is older than that and one quarter
+is forgotten as a whole. Waiting records never expire.
 """
 
-import struct
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -18,43 +25,77 @@ from dataclasses import dataclass, field
 
 from pyflink.common import Time, Types
 from pyflink.datastream import RuntimeContext
-from pyflink.datastream.state import ListStateDescriptor, StateTtlConfig, ValueStateDescriptor
+from pyflink.datastream.state import MapState, MapStateDescriptor, StateTtlConfig
 
 from eml.settings import Settings
 from eml.stream import keeping, waiting
 from eml.stream.donors import Donors
 from eml.stream.fleet import KeyModel
 from eml.stream.limits import record_size
+from eml.stream.packing import pack, unpack
 from eml.stream.records import Raw
 
 BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
-VALUES = ("model", "window", "others")
-LISTS = ("waiting", "labels")
-STATES_PER_KEY = len(VALUES) + len(LISTS)
-WRITTEN_AT = struct.Struct(">d")  # seconds since 1970 of the last full write, before the window's bytes
+PARTS = ("model", "window", "others")  # one entry each
+EXPIRING = ("index", *PARTS, "labels")
+STATES = (*EXPIRING, "waiting")
+MAGIC, VERSION = b"EMLI", 1
 REFRESHES = 4  # full writes in a time to live
 FORGOTTEN = 1 + 1 / REFRESHES  # times to live after the last full write: at least one after the last record
 CLEANED_UP = 2  # times to live after which Flink removes a part
 
 
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What state holds of a model."""
+
+    written_at: float | None = None  # seconds since 1970 of the last full write; None: nothing was written yet
+    parts: frozenset[str] = frozenset()
+    labels: int = 0  # pieces
+
+    def dump(self) -> bytes:
+        """As bytes."""
+        return pack(MAGIC, VERSION, [self.written_at, sorted(self.parts), self.labels], b"")
+
+    @classmethod
+    def load(cls, data: bytes) -> "Index":
+        """The index that was dumped."""
+        (written_at, parts, labels), _ = unpack(MAGIC, VERSION, data, "the index of a model's parts")
+        return cls(written_at, frozenset(parts), labels)
+
+
 @dataclass(slots=True)
 class Live:
-    """A key in the cache."""
+    """A model in the cache."""
 
     model: KeyModel
-    written_at: float | None  # the last full write; None: nothing was written yet
+    index: Index = Index()
     sizes: dict[str, int] = field(default_factory=dict)  # bytes of each part in state
-    waiting: int = 0  # records that wait for a schema
-    waiting_bytes: int = 0
 
     @property
     def size(self) -> int:
-        """Bytes of the key's models, about as many as they take in memory."""
+        """Bytes of the model's learners, about as many as they take in memory."""
         return sum(self.sizes.values())
 
 
+@dataclass(slots=True)
+class Queue:
+    """The waiting records of a model."""
+
+    pieces: list[str] = field(default_factory=list)  # keys of their entries, in order
+    records: int = 0
+    size: int = 0  # in bytes
+    retry_at_ms: int = 0  # by Flink's processing time; 0 after a restart: at the next timer
+
+    def add(self, piece: str, records: int, size: int) -> None:
+        """One more entry."""
+        self.pieces.append(piece)
+        self.records += records
+        self.size += size
+
+
 class ModelStore:
-    """Models by key; Flink's state is that of the key at hand."""
+    """Models by key; Flink's state is that of the bucket at hand (`enter`)."""
 
     def __init__(self, context: RuntimeContext, settings: Settings) -> None:
         self._settings = settings
@@ -62,28 +103,35 @@ class ModelStore:
         self._donors = Donors()
         self._cache: OrderedDict[str, Live] = OrderedDict()
         self._cached_bytes = 0
+        self._queues: dict[str, dict[str, Queue]] = {}  # by bucket and model
+        self._bucket = ""
+        self._now = 0.0
         ttl = _time_to_live(CLEANED_UP * settings.job.state_ttl_ms)
-        values = {name: ValueStateDescriptor(name, BYTES) for name in VALUES}
-        lists = {name: ListStateDescriptor(name, BYTES) for name in LISTS}
-        for descriptor in (*values.values(), lists["labels"]):
-            descriptor.enable_time_to_live(ttl)
-        self._model, self._window, self._others = (context.get_state(values[name]) for name in VALUES)
-        self._waiting, self._labels = (context.get_list_state(lists[name]) for name in LISTS)
+        descriptors = {name: MapStateDescriptor(name, Types.STRING(), BYTES) for name in STATES}
+        for name in EXPIRING:
+            descriptors[name].enable_time_to_live(ttl)
+        self._states: dict[str, MapState] = {name: context.get_map_state(descriptors[name]) for name in STATES}
+
+    def enter(self, bucket: str) -> None:
+        """From now on state is this bucket's: Flink's current key."""
+        self._bucket, self._now = bucket, time.time()
+        if bucket not in self._queues:
+            self._queues[bucket] = self._read_queues()
 
     # -- models ----------------------------------------------------------------------------------------------------
 
     def get(self, key: str, name: str) -> Live:
-        """The key's model, from the cache or from state; a new one where there is none, or none that still lives.
+        """The model of a key, from the cache or from state; a new one where there is none, or none that still lives.
 
         Without a name, a key that is not in the cache comes without its models: only its records can wait.
         """
         live = self._cache.get(key)
-        if live is not None and self._is_over(live.written_at):
+        if live is not None and self._is_over(live.index):
             self.forget(key)
-            self._clear()
+            self._clear(key, live.index)
             live = None
         if live is None or (name and not live.model.key):
-            live = self._read(name)
+            live = self._read(key, name)
             self._put(key, live)
         self._cache.move_to_end(key)
         return live
@@ -92,12 +140,12 @@ class ModelStore:
         """A model from its parts."""
         return keeping.load(name, self._settings, parts, self._donors)
 
-    def parts(self) -> keeping.Parts:
-        """What state holds of the key at hand."""
-        return self._parts()[1]
+    def parts(self, key: str) -> keeping.Parts:
+        """What state holds of a model."""
+        return self._parts(key, self._index(key))
 
     def forget(self, key: str) -> None:
-        """Take a key out of the cache; its state stays."""
+        """Take a model out of the cache; its state stays."""
         live = self._cache.pop(key, None)
         if live is not None:
             self._cached_bytes -= live.size
@@ -105,59 +153,69 @@ class ModelStore:
 
     def store(self, key: str, live: Live, *, everything: bool = False) -> bool:
         """Write what changed, all of it now and then; whether a model was written."""
-        now, before = time.time(), live.size
-        everything |= live.written_at is not None and now - live.written_at > self._ttl_s / REFRESHES
-        first = live.written_at is None
-        if first or everything:
-            live.written_at = now
+        before, index = live.size, live.index
+        written_at = index.written_at
+        everything |= written_at is not None and self._now - written_at > self._ttl_s / REFRESHES
         changes = keeping.take_changes(live.model, everything=everything)
-        if changes.model is not None:
-            self._model.update(changes.model)
-            live.sizes["model"] = len(changes.model)
-        if changes.others is not None:
-            self._others.update(changes.others)
-            live.sizes["others"] = len(changes.others)
-        if changes.small is not None or first or everything:
-            self._window.update(WRITTEN_AT.pack(live.written_at) + (changes.small or b""))
-        self._store_labels(live, changes)
+        written = {"model": changes.model, "window": changes.small, "others": changes.others}
+        for part, data in written.items():
+            if data is not None:
+                self._states[part].put(key, data)
+                live.sizes[part] = len(data)
+        if everything or written_at is None:
+            written_at = self._now
+        new = {part for part, data in written.items() if data is not None}
+        labels = self._store_labels(key, live, changes)
+        if written_at != index.written_at or labels != index.labels or not new <= index.parts:
+            live.index = Index(written_at, index.parts | new, labels)
+            self._states["index"].put(key, live.index.dump())
         if self._cache.get(key) is live:
             self._cached_bytes += live.size - before
             self._shrink()
         return changes.model is not None
 
-    def _store_labels(self, live: Live, changes: keeping.Changes) -> None:
+    def _store_labels(self, key: str, live: Live, changes: keeping.Changes) -> int:
+        """Write new pieces of the log; how many there are then."""
+        state, count = self._states["labels"], live.index.labels
         for piece in changes.labels:
-            self._labels.add(piece)
+            state.put(f"{count}:{key}", piece)
             live.sizes["labels"] = live.sizes.get("labels", 0) + len(piece)
+            count += 1
         if changes.all_labels is not None:
-            self._labels.update([changes.all_labels])
+            for number in range(1, count):
+                state.remove(f"{number}:{key}")
+            state.put(f"0:{key}", changes.all_labels)
             live.sizes["labels"] = len(changes.all_labels)
+            count = 1
+        return count
 
-    def _read(self, name: str) -> Live:
-        written_at, parts = self._parts() if name else (None, keeping.Parts())
-        if self._is_over(written_at) or (written_at is None and parts.labels):
-            self._clear()
-            written_at, parts = None, keeping.Parts()
-        sizes = {"model": len(parts.model or b""), "others": len(parts.others or b"")}
+    def _read(self, key: str, name: str) -> Live:
+        index = self._index(key) if name else Index()
+        if self._is_over(index):
+            self._clear(key, index)
+            index = Index()
+        parts = self._parts(key, index)
+        sizes = {part: len(getattr(parts, "small" if part == "window" else part) or b"") for part in PARTS}
         sizes["labels"] = sum(map(len, parts.labels))
-        waits = [record_size(raw) for raw in self.waiting()]
-        return Live(self.load(name, parts), written_at, sizes, len(waits), sum(waits))
+        return Live(self.load(name, parts), index, sizes)
 
-    def _parts(self) -> tuple[float | None, keeping.Parts]:
-        window = self._window.value()
-        if window is None:  # Flink has cleaned up what was forgotten long ago
-            return None, keeping.Parts(labels=list(self._labels.get() or ()))
-        (written_at,) = WRITTEN_AT.unpack_from(window)
-        small = window[WRITTEN_AT.size :] or None
-        labels = list(self._labels.get() or ())
-        return written_at, keeping.Parts(self._model.value(), small, self._others.value(), labels)
+    def _index(self, key: str) -> Index:
+        data = self._states["index"].get(key)
+        return Index() if data is None else Index.load(data)
 
-    def _is_over(self, written_at: float | None) -> bool:
-        return written_at is not None and time.time() - written_at > FORGOTTEN * self._ttl_s
+    def _parts(self, key: str, index: Index) -> keeping.Parts:
+        found = {part: self._states[part].get(key) for part in PARTS if part in index.parts}
+        labels = [self._states["labels"].get(f"{number}:{key}") for number in range(index.labels)]
+        return keeping.Parts(found.get("model"), found.get("window"), found.get("others"), labels)
 
-    def _clear(self) -> None:
-        for state in (self._model, self._window, self._others, self._labels):
-            state.clear()
+    def _is_over(self, index: Index) -> bool:
+        return index.written_at is not None and self._now - index.written_at > FORGOTTEN * self._ttl_s
+
+    def _clear(self, key: str, index: Index) -> None:
+        for part in (*index.parts, "index"):
+            self._states[part].remove(key)
+        for number in range(index.labels):
+            self._states["labels"].remove(f"{number}:{key}")
 
     def _put(self, key: str, live: Live) -> None:
         self._cache[key] = live
@@ -173,33 +231,54 @@ class ModelStore:
 
     # -- records that wait -----------------------------------------------------------------------------------------
 
-    def waiting(self) -> list[Raw]:
-        """The records of the key at hand that wait for a schema, in their order."""
-        return [raw for piece in self._waiting.get() or () for raw in waiting.load(piece)]
+    def queues(self) -> dict[str, Queue]:
+        """The models of the bucket that have waiting records."""
+        return self._queues[self._bucket]
 
-    def add_waiting(self, live: Live, records: Sequence[Raw]) -> None:
+    def waiting(self, key: str) -> Queue:
+        """The queue of a model; an empty one where nothing waits."""
+        return self._queues[self._bucket].get(key) or Queue()
+
+    def add_waiting(self, key: str, records: Sequence[Raw]) -> None:
         """Keep records behind those that wait already."""
-        if records:
-            self._waiting.add(waiting.dump(records))
-            live.waiting += len(records)
-            live.waiting_bytes += sum(map(record_size, records))
+        if not records:
+            return
+        queue = self.queues().setdefault(key, Queue())
+        number = _numbers(queue.pieces[-1])[0] + 1 if queue.pieces else 0
+        count, size = len(records), sum(map(record_size, records))
+        piece = f"{number}:{count}:{size}:{key}"
+        self._states["waiting"].put(piece, waiting.dump(records))
+        queue.add(piece, count, size)
 
-    def take_waiting(self, live: Live) -> list[Raw]:
-        """The waiting records, which wait no more."""
-        live.waiting = live.waiting_bytes = 0
-        return self.drop_waiting()
-
-    def drop_waiting(self) -> list[Raw]:
-        """The waiting records of a key whose model cannot be read; they wait no more."""
-        records = self.waiting()
-        self._waiting.clear()
+    def take_waiting(self, key: str) -> list[Raw]:
+        """The waiting records of a model, which wait no more."""
+        queue = self.queues().pop(key, Queue())
+        records = [raw for piece in queue.pieces for raw in self._waiting_piece(piece)]
+        for piece in queue.pieces:
+            self._states["waiting"].remove(piece)
         return records
 
-    def first_waiting(self) -> Raw | None:
+    def first_waiting(self, key: str) -> Raw | None:
         """The first of the waiting records: its schema decides whether the others can be read."""
-        pieces = iter(self._waiting.get() or ())
-        first = next(pieces, None)
-        return waiting.load(first)[0] if first is not None else None
+        pieces = self.waiting(key).pieces
+        return self._waiting_piece(pieces[0])[0] if pieces else None
+
+    def _waiting_piece(self, piece: str) -> list[Raw]:
+        data = self._states["waiting"].get(piece)
+        return [] if data is None else waiting.load(data)
+
+    def _read_queues(self) -> dict[str, Queue]:
+        """What waits in the bucket; the entries' keys say how much, so that no record has to be read for it."""
+        found: dict[str, Queue] = {}
+        for piece in sorted(self._states["waiting"].keys(), key=_numbers):
+            _, count, size = _numbers(piece)
+            found.setdefault(piece.split(":", 3)[3], Queue()).add(piece, count, size)
+        return found
+
+
+def _numbers(piece: str) -> tuple[int, int, int]:
+    number, count, size, _ = piece.split(":", 3)
+    return int(number), int(count), int(size)
 
 
 def _time_to_live(ms: int) -> StateTtlConfig:

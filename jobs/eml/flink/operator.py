@@ -1,8 +1,9 @@
-"""The keyed operator: loads a key's state, lets `fleet` decide, stores what changed, yields what is to be written.
+"""The keyed operator: loads the models of a call, lets `fleet` decide, stores what changed, yields what is written.
 
-Built into the graph by `pipeline`, called by Flink once per micro-batch of a key; state and cache are `model_store`'s.
-It holds no rule of its own: what becomes of a record is decided in `stream`. No record and no key may fail the task:
-records that cannot be read wait in state or become dead letters, and so does one that makes our own code fail.
+Built into the graph by `pipeline`, called by Flink once per micro-batch of a bucket of models; state and cache are
+`model_store`'s. It holds no rule of its own: what becomes of a record is decided in `stream`. No record and no model
+may fail the task: records that cannot be read wait in state or become dead letters, and so does one that makes our own
+code fail.
 """
 
 import logging
@@ -15,15 +16,17 @@ from pyflink.datastream import KeyedProcessFunction, RuntimeContext
 
 from eml.core import SnapshotVersionError
 from eml.flink.metrics import Metrics
-from eml.flink.model_store import Live, ModelStore
+from eml.flink.model_store import Live, ModelStore, Queue
 from eml.flink.notices import Notices
-from eml.flink.rows import Rows
+from eml.flink.rows import Rows, Written
 from eml.settings import Settings, for_workers
 from eml.stream import isolation, keeping
+from eml.stream.batch_decoding import BatchDecoding, Decode, decode
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.fleet import KeyModel, wait_ms
-from eml.stream.keys import ReadKey, names_of
+from eml.stream.keys import ReadKey
 from eml.stream.limits import in_pieces, record_size
+from eml.stream.model_keys import model_names
 from eml.stream.newest import NewestVersions
 from eml.stream.records import DeadLetter, Raw
 from eml.stream.registry import SchemaRegistry
@@ -38,7 +41,7 @@ STOPS = SnapshotVersionError  # no record is at fault: the task must stop and sa
 
 
 class EvolvingOperator(KeyedProcessFunction):
-    """One model per key, moved through micro-batches."""
+    """The models of a bucket, moved through micro-batches."""
 
     def __init__(self, settings: Settings, prediction_schema_id: int, evolution_schema_id: int) -> None:
         self._settings = for_workers(settings)
@@ -53,9 +56,11 @@ class EvolvingOperator(KeyedProcessFunction):
         asker = SchemaRegistry(settings, record, subjects=subjects, cache=cache)  # for its own thread
         self._newest = NewestVersions(asker, settings.newest_every_ms)
         self._store = ModelStore(runtime_context, self._settings)
-        self._name_of = names_of(record.key_format, self._settings.limits, self._key_schema)
+        self._name_of = model_names(self._settings, self._key_schema)
         self._metrics = Metrics(runtime_context.get_metrics_group())
         self._notices = Notices()
+        self._out = Written()  # what the call at hand has given so far
+        self._decode: Decode = decode
 
     def close(self) -> None:
         """Called by Flink at the end, also before a restart."""
@@ -66,43 +71,58 @@ class EvolvingOperator(KeyedProcessFunction):
     # -- called by Flink -------------------------------------------------------------------------------------------
 
     def process_element(self, value: Row, ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
-        """A micro-batch of one key, column by column."""
-        yield from self._guarded(ctx, self._rows.records(value))
+        """A micro-batch of the bucket's models, column by column."""
+        self._store.enter(ctx.get_current_key())
+        models = self._rows.records(value)
+        records = (raw for of_model in models.values() for raw in of_model)
+        self._decode = BatchDecoding(records, self._registry.cached_schema, self._settings.limits).take
+        for key, of_model in models.items():
+            self._serve(key, of_model, ctx)
+        yield from self._finished()
 
-    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterator[Row]:  # noqa: ARG002
-        """Time to ask the registry again for the key's waiting records."""
-        yield from self._guarded(ctx, None)
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterator[Row]:
+        """Time to ask the registry again for waiting records of the bucket."""
+        self._store.enter(ctx.get_current_key())
+        due = [key for key, queue in self._store.queues().items() if queue.retry_at_ms <= timestamp]
+        for key in due:
+            self._serve(key, None, ctx)
+        yield from self._finished()
 
-    def _guarded(self, ctx: KeyedProcessFunction.Context, records: list[Raw] | None) -> Iterator[Row]:
-        """Serve new records, or those that wait; where even the key's state cannot be read, they are dead letters."""
-        key = ctx.get_current_key()
+    def _finished(self) -> Iterator[Row]:
+        """The rows of a call."""
+        written, self._out = self._out, Written()
+        self._decode = decode
+        self._metrics.flush()
+        yield from self._rows.rows(written)
+
+    # -- a model ---------------------------------------------------------------------------------------------------
+
+    def _serve(self, key: str, records: list[Raw] | None, ctx: KeyedProcessFunction.Context) -> None:
+        """Serve new records, or those that wait; where even the model's state cannot be read, they are dead letters."""
         try:
             live, no_name = self._live(key)
         except STOPS:
             raise
         except BadRecordError as error:
-            lost = self._lost(key, records)
-            if lost:
-                yield self._all_dead(key, "", lost, error, of_key=True)
+            self._all_dead(key, "", self._lost(key, records), error, of_key=True)
             return
         except Exception as error:
             if self._settings.job.on_internal_error == "stop":
                 raise
             log.error("the state of key %r cannot be read: %s", key, isolation.place_of(error))  # noqa: TRY400
             self._metrics.failed(1)
-            lost = self._lost(key, records)
-            results = Results(dead_letters=[isolation.dead_letter(raw, error) for raw in lost])
-            self._tell("", results)
-            if lost:
-                yield self._rows.row(key, "", results)
+            letters = [isolation.dead_letter(raw, error) for raw in self._lost(key, records)]
+            self._write(key, "", Results(dead_letters=letters))
             return
         if no_name is not None:
-            yield from self._wait_for_name(key, live, records, no_name, ctx)
+            self._wait_for_name(key, records, no_name, ctx)
+        elif records is None:
+            self._retry(key, live, ctx)
         else:
-            yield from self._retry(key, live, ctx) if records is None else self._take(key, live, records, ctx)
+            self._take(key, live, records, ctx)
 
     def _live(self, key: str) -> tuple[Live, RegistryUnavailableError | None]:
-        """The key's model; where its name cannot be had now, without the model, and why."""
+        """The model; where its name cannot be had now, without its learners, and why."""
         try:
             name = self._name_of(key)
         except RegistryUnavailableError as error:
@@ -111,45 +131,43 @@ class EvolvingOperator(KeyedProcessFunction):
         return self._store.get(key, name), None
 
     def _lost(self, key: str, records: list[Raw] | None) -> list[Raw]:
-        """The records of a key that cannot be served: new ones, or those that wait."""
+        """The records of a model that cannot be served: new ones, or those that wait."""
         self._store.forget(key)
-        return self._store.drop_waiting() if records is None else records
+        return self._store.take_waiting(key) if records is None else records
 
     def _key_schema(self, schema_id: int) -> ReadKey:
         return self._registry.key_schema(schema_id)
 
     # -- records ---------------------------------------------------------------------------------------------------
 
-    def _take(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+    def _take(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
         """Serve records in bounded pieces: behind those that wait, or at once."""
         for piece in in_pieces(records, self._settings.limits):
-            if live.waiting:
-                yield from self._wait(key, live, piece, ctx)
+            if key in self._store.queues():
+                self._wait(key, live, piece, ctx)
             else:
-                yield from self._step(key, live, piece, ctx)
+                self._step(key, live, piece, ctx)
 
-    def _retry(self, key: str, live: Live, ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+    def _retry(self, key: str, live: Live, ctx: KeyedProcessFunction.Context) -> None:
         """The waiting records, as soon as the first can be read; until then nothing is rewritten."""
-        if not live.waiting:
-            return
-        pause_ms = self._pause_ms(live.model.key)
+        pause_ms = self._pause_ms(key, live.model.key)
         if pause_ms:
-            self._set_timer(ctx, pause_ms)
+            self._set_timer(key, pause_ms, ctx)
         else:
-            yield from self._take(key, live, self._store.take_waiting(live), ctx)
+            self._take(key, live, self._store.take_waiting(key), ctx)
 
-    def _pause_ms(self, name: str) -> int:
+    def _pause_ms(self, key: str, name: str) -> int:
         """How long the first waiting record must go on waiting; 0: its schema is there, or it is a bad record."""
-        first = self._store.first_waiting()
+        first = self._store.first_waiting(key)
         return wait_ms(first, self._look_up(name)) if first is not None else 0
 
     def _look_up(self, name: str) -> LookUp:
         return partial(self._registry.reading_schema, key=name)
 
-    def _step(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+    def _step(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
         try:
             results = self._run(live.model, records)
-            row = self._rows.row(key, live.model.key, results)
+            written = self._rows.written(key, live.model.key, results)
             failed = False
         except STOPS:
             raise
@@ -157,33 +175,32 @@ class EvolvingOperator(KeyedProcessFunction):
             if self._settings.job.on_internal_error == "stop":
                 raise
             results = self._isolated(key, live, records)
-            row = self._rows.row(key, live.model.key, results)
+            written = self._rows.written(key, live.model.key, results)
             failed = True
         if self._store.store(key, live, everything=failed):
             self._metrics.updated()
         self._tell(live.model.key, results)
-        if results.predictions or results.dead_letters or results.evolutions:
-            yield row
+        self._out.add(written)
         if results.waiting:
-            self._set_timer(ctx, results.retry_after_ms)
-            yield from self._wait(key, live, results.waiting, ctx)
+            self._wait(key, live, results.waiting, ctx)
+            self._set_timer(key, results.retry_after_ms, ctx)
 
     def _run(self, model: KeyModel, records: Sequence[Raw]) -> Results:
-        return model.step(records, self._look_up(model.key), self._newest.newest)
+        return model.step(records, self._look_up(model.key), self._newest.newest, self._decode)
 
     def _isolated(self, key: str, live: Live, records: Sequence[Raw]) -> Results:
         """The same records from the state before them, in pieces: only what is at fault becomes a dead letter."""
 
         def step(model: KeyModel, piece: Sequence[Raw]) -> Results:
             results = self._run(model, piece)
-            self._rows.row(key, model.key, results)  # it must also be possible to write them
+            self._rows.written(key, model.key, results)  # it must also be possible to write them
             return results
 
         def load(parts: keeping.Parts) -> KeyModel:
             return self._store.load(live.model.key, parts)
 
         self._store.forget(key)
-        again = isolation.Isolation(load, step, self._store.parts())
+        again = isolation.Isolation(load, step, self._store.parts(key))
         results = again.run(records)
         live.model = again.model
         self._metrics.failed(again.failures)
@@ -194,20 +211,18 @@ class EvolvingOperator(KeyedProcessFunction):
     def _wait_for_name(
         self,
         key: str,
-        live: Live,
         records: list[Raw] | None,
         error: RegistryUnavailableError,
         ctx: KeyedProcessFunction.Context,
-    ) -> Iterator[Row]:
+    ) -> None:
         """Keep the records of a key whose own schema cannot be had now; one timer asks for it again."""
-        if records is None:
-            if live.waiting:
-                self._set_timer(ctx, error.retry_after_ms)
-            return
-        if not live.waiting:
-            self._set_timer(ctx, error.retry_after_ms)
+        waits = key in self._store.queues()
+        if records is not None:
+            self._wait(key, self._store.get(key, ""), records, ctx)
+        if records is None or not waits:
+            self._set_timer(key, error.retry_after_ms, ctx)
+        if records is not None and not waits:
             self._tell(key, Results(waiting=records, wait_reason=error.reason))
-        yield from self._wait(key, live, records, ctx)
 
     def _name_pause_ms(self, key: str) -> int:
         """How long the name of a key must be waited for; 0: it is there, or the key is a bad one."""
@@ -219,15 +234,15 @@ class EvolvingOperator(KeyedProcessFunction):
             pass
         return 0
 
-    def _wait(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
+    def _wait(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
         """Keep records until their schema can be had; beyond the limits they are dead letters, or block the task."""
-        fitting = self._fitting(live, records)
-        self._store.add_waiting(live, records[:fitting])
+        fitting = self._fitting(self._store.waiting(key), records)
+        self._store.add_waiting(key, records[:fitting])
         rest = records[fitting:]
         if not rest:
             return
         if self._settings.job.waiting_full == "block":
-            yield from self._block(key, live, rest, ctx)
+            self._block(key, live, rest, ctx)
             return
         limits = self._settings.limits
         error = BadRecordError(
@@ -236,52 +251,60 @@ class EvolvingOperator(KeyedProcessFunction):
             " registry cannot be asked for now: send this one again when the registry is back, or raise"
             " limits.waiting_records and limits.waiting_bytes",
         )
-        yield self._all_dead(key, live.model.key, rest, error)
+        self._all_dead(key, live.model.key, rest, error)
 
-    def _fitting(self, live: Live, records: Sequence[Raw]) -> int:
+    def _fitting(self, queue: Queue, records: Sequence[Raw]) -> int:
         """How many of the records may wait behind those that do."""
-        count, size = live.waiting, live.waiting_bytes
+        count, size = queue.records, queue.size
         for number, raw in enumerate(records):
             count, size = count + 1, size + record_size(raw)
             if count > self._settings.limits.waiting_records or size > self._settings.limits.waiting_bytes:
                 return number
         return len(records)
 
-    def _block(self, key: str, live: Live, rest: list[Raw], ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
-        """Hold the task until there is room: Kafka keeps what comes meanwhile, of all keys of the task."""
+    def _block(self, key: str, live: Live, rest: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
+        """Hold the task until there is room: Kafka keeps what comes meanwhile, of all models of the task."""
         log.warning("the task is blocked: too many records of key %r wait (job.waiting_full)", live.model.key or key)
         while rest:
-            pause_ms = self._pause_ms(live.model.key) if live.model.key else self._name_pause_ms(key)
+            pause_ms = self._pause_ms(key, live.model.key) if live.model.key else self._name_pause_ms(key)
             if pause_ms:
                 time.sleep(min(pause_ms / 1000, LONGEST_BLOCK_S))
                 continue
             if not live.model.key:
-                yield from self._guarded(ctx, rest)
+                self._serve(key, None, ctx)
+                self._serve(key, rest, ctx)
                 return
-            yield from self._step(key, live, self._store.take_waiting(live), ctx)
-            if not live.waiting:
-                yield from self._step(key, live, rest, ctx)
+            self._step(key, live, self._store.take_waiting(key), ctx)
+            if key not in self._store.queues():
+                self._step(key, live, rest, ctx)
                 return
-            fitting = self._fitting(live, rest)
-            self._store.add_waiting(live, rest[:fitting])
+            fitting = self._fitting(self._store.waiting(key), rest)
+            self._store.add_waiting(key, rest[:fitting])
             rest = rest[fitting:]
 
-    def _set_timer(self, ctx: KeyedProcessFunction.Context, pause_ms: int) -> None:
+    def _set_timer(self, key: str, pause_ms: int, ctx: KeyedProcessFunction.Context) -> None:
+        """Ask again for what the model's waiting records need; the timer is the bucket's."""
+        queue = self._store.queues().get(key)
+        if queue is None:  # none of its records could be kept
+            return
         service = ctx.timer_service()
-        service.register_processing_time_timer(service.current_processing_time() + pause_ms)
+        queue.retry_at_ms = service.current_processing_time() + pause_ms
+        service.register_processing_time_timer(queue.retry_at_ms)
 
     # -- output -----------------------------------------------------------------------------------------------------
 
     def _all_dead(
         self, key: str, name: str, records: Sequence[Raw], error: BadRecordError, *, of_key: bool = False
-    ) -> Row:
+    ) -> None:
         """All of these records as dead letters; tombstones are counted, as everywhere."""
         class_name, counted = type(error).__name__, self._settings.record.tombstones == "count"
         dead = [raw for raw in records if raw.value is not None or not counted]
         letters = [DeadLetter(raw, error.reason, class_name, str(error), None, of_key=of_key) for raw in dead]
-        results = Results(dead_letters=letters, tombstones=len(records) - len(dead))
+        self._write(key, name, Results(dead_letters=letters, tombstones=len(records) - len(dead)))
+
+    def _write(self, key: str, name: str, results: Results) -> None:
         self._tell(name, results)
-        return self._rows.row(key, name, results)
+        self._out.add(self._rows.written(key, name, results))
 
     def _tell(self, name: str, results: Results) -> None:
         self._metrics.count(results)

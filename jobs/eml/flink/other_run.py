@@ -14,7 +14,7 @@ from typing import Any
 
 from eml.core.errors import EmlError
 from eml.flink.client import java_class
-from eml.flink.pipeline import KINDS
+from eml.flink.rows import KINDS
 from eml.flink.topics import option_of
 from eml.settings import Settings
 from eml.starting.state_files import Found

@@ -61,7 +61,7 @@ def run(peer: str, settings: Settings, options: dict[str, str]) -> None:
     """Run a peer until it is stopped."""
     env = environment.create(settings, options, Path(settings.job.connector_jar))
     tables = StreamTableEnvironment.create(env)
-    tables.execute_sql(readings_table(settings.kafka))
+    tables.execute_sql(readings_table(settings.kafka, settings.model))
     tables.execute_sql(sink_table(settings.kafka, "predictions", settings.kafka.predictions_topic))
     PEERS[peer](tables)
     env.execute(f"{settings.job.name}-{peer}")

@@ -6,29 +6,39 @@ and the writing are table operators, which also see what Python's own Kafka conn
 
 import re
 from collections import Counter
+from hashlib import md5
 from typing import Any
 
 from pyflink.common import Types
 from pyflink.datastream import DataStream, KeyedStream, StreamExecutionEnvironment
 from pyflink.java_gateway import get_gateway
-from pyflink.table import DataTypes, Schema, StreamTableEnvironment
+from pyflink.table import Schema, StreamTableEnvironment
 
 from eml.flink.client import properties
 from eml.flink.operator import EvolvingOperator
-from eml.flink.rows import INPUT, OUTPUT
-from eml.settings import KafkaSettings, Settings
+from eml.flink.rows import INPUT, KINDS, OUTPUT
+from eml.settings import KafkaSettings, ModelSettings, Settings
+from eml.stream.model_keys import ALL, HEADER
 
 RESULTS = (
     Schema.new_builder()
-    .column("kafka_key", DataTypes.BYTES())
-    .column("predictions", "ARRAY<BYTES>")
-    .column("evolutions", "ARRAY<BYTES>")
-    .column("dead_letters", "ARRAY<ROW<content BYTES, headers MAP<STRING, BYTES>>>")
+    .column("predictions", "ARRAY<ROW<kafka_key BYTES, content BYTES>>")
+    .column("evolutions", "ARRAY<ROW<kafka_key BYTES, content BYTES>>")
+    .column("dead_letters", "ARRAY<ROW<kafka_key BYTES, content BYTES, headers MAP<STRING, BYTES>>>")
     .build()
 )
-# As `operator` takes them.
-COLUMNS = ("kafka_partition", "kafka_offset", "kafka_timestamp", "content", "kafka_headers", "is_label")
-KINDS = ("predictions", "evolutions", "dead_letters")
+# As `rows` takes them.
+COLUMNS = (
+    "other_model",
+    "name",
+    "kafka_partition",
+    "kafka_offset",
+    "kafka_timestamp",
+    "content",
+    "kafka_headers",
+    "is_label",
+)
+HEX_DIGITS = {16: 1, 256: 2, 4096: 3}  # of a hash, by the number of buckets
 NUMBERED = re.compile(r"\d+_")  # how the uids begin that Flink gives to table operators
 
 
@@ -43,19 +53,40 @@ def build(
         keyed(micro_batches(tables, settings))
         .process(operator, output_type=OUTPUT)
         .name("evolving metric learning")
-        .uid("key-models")
+        .uid(models_uid(settings))
     )
     write(tables, settings, results)
 
 
+def models_uid(settings: Settings) -> str:
+    """The name under which a savepoint has the models.
+
+    Whose models they are and how they are spread over buckets is part of it: a job that looked for them elsewhere
+    would begin with none, silently. So Flink refuses such a savepoint.
+    """
+    by, pattern = settings.model.by, settings.model.key_pattern
+    of = by if by in {"key", ALL} else f"{by.partition(':')[0]}-{md5((pattern or by).encode()).hexdigest()[:8]}"  # noqa: S324
+    return f"models-by-{of}-in-{settings.job.buckets}"
+
+
 def micro_batches(tables: StreamTableEnvironment, settings: Settings) -> DataStream:
-    """Records of a key that came within `micro_batch_ms`, in their order, as (key, columns)."""
-    tables.execute_sql(readings_table(settings.kafka))
-    seconds = settings.job.micro_batch_ms / 1000
+    """Records of a bucket of models that came within `micro_batch_ms`, in their order, as (bucket, columns).
+
+    A model is always in the same bucket, so its records keep their order; a call carries many models, so that a fleet
+    of many slow devices needs no call for each.
+    """
+    tables.execute_sql(readings_table(settings.kafka, settings.model))
+    seconds, digits = settings.job.micro_batch_ms / 1000, HEX_DIGITS[settings.job.buckets]
+    tables.create_temporary_view(
+        "bucketed",
+        tables.sql_query(f"""
+            SELECT *, SUBSTRING(MD5(COALESCE(other_model, name)) FROM 1 FOR {digits}) AS bucket FROM readings
+        """),  # noqa: S608  a number of ours
+    )
     batches = tables.sql_query(f"""
-        SELECT name, ROW({", ".join(f"ARRAY_AGG({column})" for column in COLUMNS)}) AS records
-        FROM TABLE(TUMBLE(TABLE readings, DESCRIPTOR(arrived), INTERVAL '{seconds:.3f}' SECOND(9, 3)))
-        GROUP BY name, window_start, window_end
+        SELECT bucket, ROW({", ".join(f"ARRAY_AGG({column})" for column in COLUMNS)}) AS records
+        FROM TABLE(TUMBLE(TABLE bucketed, DESCRIPTOR(arrived), INTERVAL '{seconds:.3f}' SECOND(9, 3)))
+        GROUP BY bucket, window_start, window_end
     """)  # noqa: S608  names and a number of ours
     stream = tables.to_append_stream(batches, INPUT)
     fix_uids(stream._j_data_stream.getTransformation(), "readings")  # noqa: SLF001  Python hides the graph's parts
@@ -69,10 +100,23 @@ def keyed(batches: DataStream) -> KeyedStream:
     return KeyedStream(batches._j_data_stream.keyBy(selector, key_type), batches.get_type(), batches)  # noqa: SLF001
 
 
-def readings_table(kafka: KafkaSettings) -> str:
+def other_model(model: ModelSettings) -> str:
+    """The SQL for the key of a record's model, as `model_keys.model_of` says it; null: the record's own key."""
+    if model.by == "key":
+        return "CAST(NULL AS STRING)"
+    if model.by == ALL:
+        return quoted(ALL)
+    if model.by.startswith(HEADER):
+        picked = f"DECODE(headers[{quoted(model.by.removeprefix(HEADER))}], 'ISO-8859-1')"
+    else:
+        picked = f"REGEXP_EXTRACT(COALESCE(DECODE(kafka_key, 'ISO-8859-1'), ''), {quoted(model.key_pattern)}, 1)"
+    return f"COALESCE({picked}, '')"
+
+
+def readings_table(kafka: KafkaSettings, model: ModelSettings) -> str:
     """The source with all that is known of a record; a key becomes text with one character per byte.
 
-    Labels come through the same source: they meet their readings in the micro-batches of their key.
+    Labels come through the same source: they meet their readings in the micro-batches of their model.
     """
     consumer = {
         "group.id": kafka.group_id,
@@ -92,6 +136,7 @@ def readings_table(kafka: KafkaSettings) -> str:
             topic STRING NOT NULL METADATA VIRTUAL,
             is_label AS {is_label},
             name AS COALESCE(DECODE(kafka_key, 'ISO-8859-1'), ''),
+            other_model AS {other_model(model)},
             kafka_headers AS CASE WHEN CARDINALITY(headers) > 0 THEN headers END,
             kafka_timestamp AS 1000 * EXTRACT(EPOCH FROM written) + EXTRACT(MILLISECOND FROM written),
             arrived AS PROCTIME()
@@ -116,12 +161,13 @@ def write(tables: StreamTableEnvironment, settings: Settings, results: DataStrea
         statements.add_insert_sql(f"""
             INSERT INTO {kind}_sink
             SELECT kafka_key, content, CAST(NULL AS MAP<STRING, BYTES>)
-            FROM results CROSS JOIN UNNEST({kind}) AS exploded (content)
+            FROM results CROSS JOIN UNNEST({kind}) AS exploded (kafka_key, content)
         """)  # noqa: S608  names of ours
     tables.execute_sql(sink_table(kafka, "dead_letters", kafka.dead_letters_topic))
     statements.add_insert_sql("""
         INSERT INTO dead_letters_sink
-        SELECT kafka_key, content, headers FROM results CROSS JOIN UNNEST(dead_letters) AS exploded (content, headers)
+        SELECT kafka_key, content, headers
+        FROM results CROSS JOIN UNNEST(dead_letters) AS exploded (kafka_key, content, headers)
     """)
     statements.attach_as_datastream()
     env = results.get_execution_environment()._j_stream_execution_environment  # noqa: SLF001

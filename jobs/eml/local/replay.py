@@ -1,4 +1,4 @@
-"""A file of records through the logic of the job, key by key: no Flink, no Kafka, no registry.
+"""A file of records through the logic of the job, model by model: no Flink, no Kafka, no registry.
 
 Called by `eml replay` and by tests with what `record_file` read; calls `fleet`, with a `SchemaBook` in the place of
 the registry. Knows neither the form of the file nor that of its output (`replay_output`).
@@ -16,6 +16,7 @@ from eml.local.schema_book import SchemaBook
 from eml.settings import Settings
 from eml.stream.donors import Donors
 from eml.stream.fleet import KeyModel
+from eml.stream.model_keys import model_of
 from eml.stream.records import EVOLUTION, DeadLetter, Evolved, Position, Raw, Scored
 from eml.stream.runs import Results
 
@@ -84,13 +85,21 @@ class Replay:
         yield from self._ready()
 
     def _take(self, arrived: Arrived) -> None:
-        key = arrived.key
+        key = self._model_of(arrived)
         self.figures.setdefault(key, Figures())
         gathered = self._gathered.setdefault(key, [])
         gathered.append(arrived.raw)
         self._said[_place(arrived.raw.position)] = None
         if len(gathered) == self._cut:
             self._serve(key)
+
+    def _model_of(self, arrived: Arrived) -> str:
+        """Whose model a record is for."""
+        model, raw = self._settings.model, arrived.raw
+        if model.by == "key":
+            return arrived.key
+        raw.key = arrived.key.encode().decode("latin-1")
+        return model_of(model, raw.key, raw.headers).encode("latin-1").decode(errors="replace")
 
     def _serve_all(self) -> None:
         for key in list(self._gathered):

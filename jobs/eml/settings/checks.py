@@ -31,12 +31,14 @@ MOST = {
     "learning.drift_sensitivity": 1,
 }
 REQUIRED = {"kafka.bootstrap_servers", "registry.url"}
-MAY_BE_EMPTY = {"kafka.labels_topic", "kafka.transactional_id_prefix", "job.connector_jar"} | {
+MAY_BE_EMPTY = {"kafka.labels_topic", "kafka.transactional_id_prefix", "job.connector_jar", "model.key_pattern"} | {
     f"job.{key}" for key in ("checkpoint_dir", "savepoint_dir", "log_dir")
 }
 HOST_AND_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")  # of Avro; dots into nested records
+MODEL_BY = re.compile(r"key|key-pattern|all|header:[!-~]+")
+BUCKETS = {16, 256, 4096}  # so many hex digits of a hash: 1, 2, 3
 TOPICS = ("readings_topic", "labels_topic", "predictions_topic", "evolutions_topic", "dead_letters_topic")
 FIELDS = ("key_field", "event_id_field", "event_time_field", "label_field")
 # A transaction lives from one checkpoint to the next, and on through a slow one or a restart: with less room than
@@ -81,6 +83,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield from _credentials(settings)
     yield from _files(settings)
     yield from _record_fields(settings)
+    yield from _model(settings)
     yield from _job(settings)
 
 
@@ -182,8 +185,37 @@ def _record_fields(settings: Settings) -> Iterator[Finding]:
         yield names, f"{keys} are the same field, {same}: each needs one of its own"
 
 
+def _model(settings: Settings) -> Iterator[Finding]:
+    by, pattern = settings.model.by, settings.model.key_pattern
+    if by and not MODEL_BY.fullmatch(by):
+        yield ("model.by",), "must be key, key-pattern, header:NAME (a record header) or all"
+    if (by == "key-pattern") != bool(pattern):
+        what = "by key-pattern and key_pattern go together: set both, or neither"
+        yield ("model.by", "model.key_pattern"), what
+    groups = _groups(pattern)
+    if groups != 1:
+        what = "is no regular expression" if groups is None else f"has {groups} groups"
+        yield ("model.key_pattern",), f"{what}: write one whose one group is the model's name, like ^(site-[0-9]+)/"
+    if by != "key" and settings.record.key_format == "avro":
+        what = 'models by anything but the key need keys whose names can be read without the registry: not "avro"'
+        yield ("model.by", "record.key_format"), what
+
+
+def _groups(pattern: str) -> int | None:
+    """How many groups a regular expression has; None for what is none."""
+    try:
+        return re.compile(pattern).groups if pattern else 1
+    except re.error:
+        return None
+
+
 def _job(settings: Settings) -> Iterator[Finding]:
     job, kafka, registry = settings.job, settings.kafka, settings.registry
+    if job.buckets not in BUCKETS:
+        yield ("job.buckets",), f"must be one of {', '.join(map(str, sorted(BUCKETS)))}, not {job.buckets}"
+    if job.parallelism > job.buckets:
+        what = f"parallelism {job.parallelism} is above buckets {job.buckets}: some tasks would have nothing to do"
+        yield ("job.parallelism", "job.buckets"), what
     if job.max_parallelism < job.parallelism:
         what = f"max_parallelism {job.max_parallelism} is below parallelism {job.parallelism}: raise it"
         yield ("job.max_parallelism", "job.parallelism"), what

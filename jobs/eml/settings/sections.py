@@ -77,6 +77,14 @@ class RecordSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Which records share a model."""
+
+    by: str = "key"  # key, key-pattern, header:NAME or all
+    key_pattern: str = ""  # for key-pattern: a regular expression (Java's) on the Kafka key; its one group is the model
+
+
+@dataclass(frozen=True, slots=True)
 class LearningSettings:
     """When a key's learner learns; `learner` bounds and weighs it."""
 
@@ -102,7 +110,8 @@ class JobSettings:
     name: str = "eml"
     parallelism: int = 1
     max_parallelism: int = 128  # fixed for the life of a job's state
-    micro_batch_ms: int = 1_000  # records of a key that came in this time cross into Python together
+    buckets: int = 256  # 16, 256, 4096: models that share one call into Python; fixed for the life of a job's state
+    micro_batch_ms: int = 250  # records of a bucket that came in this time cross into Python together
     checkpoint_interval_ms: int = 5_000  # under exactly-once also how long readers wait
     checkpoint_dir: str = ""  # a URI all of the cluster can write; empty: as the cluster is set up, or a local default
     savepoint_dir: str = ""  # the same for savepoints; empty: beside the checkpoints
@@ -144,6 +153,7 @@ class Settings:
     kafka: KafkaSettings = field(default_factory=KafkaSettings)
     registry: RegistrySettings = field(default_factory=RegistrySettings)
     record: RecordSettings = field(default_factory=RecordSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     limits: LimitsSettings = field(default_factory=LimitsSettings)

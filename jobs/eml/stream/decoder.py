@@ -33,15 +33,19 @@ class Decoded:
 
     def only(self, kept: list[int]) -> "Decoded":
         """The same with these of the good records alone."""
+        return self.at(kept, [self.rows[row] for row in kept], self.bad)
+
+    def at(self, kept: list[int], rows: list[int], bad: list[tuple[int, BadRecordError]]) -> "Decoded":
+        """These of the good records as a batch with other positions and other bad ones."""
         return Decoded(
-            [self.rows[row] for row in kept],
+            rows,
             self.values[kept],
             labels=[self.labels[row] for row in kept],
             event_ids=[self.event_ids[row] for row in kept],
             event_times=[self.event_times[row] for row in kept],
             keys=[self.keys[row] for row in kept],
             kafka_keys=[self.kafka_keys[row] for row in kept],
-            bad=self.bad,
+            bad=bad,
         )
 
 

@@ -1,8 +1,9 @@
 """What a key's records do to its models: the one place that decides between predict, learn and evolve.
 
-Called by the operator with a micro-batch of one key's records, and by tests and tools with the same; calls `wire`,
+Called by the operator with a micro-batch of one model's records, and by tests and tools with the same; calls `wire`,
 the reading schemas, `moves` (which model serves), `labels` (which reading a label belongs to) and the learners. Knows
-no Flink; of topics only which one labels come from.
+no Flink; of topics only which one labels come from. A "key" is whose model it is: a Kafka key, or what `model.by`
+makes of several (then a record's own key is its device).
 
 Every decision is made at a record, by what came before it in its key: windows close by count or by the records'
 timestamps, evolutions happen at the first record of a newer schema. Where a micro-batch was cut changes nothing. Two
@@ -17,8 +18,10 @@ from typing import cast
 from eml.core import FeatureSpace
 from eml.core.arrays import Array
 from eml.settings import Settings
+from eml.stream.batch_decoding import Decode, decode
 from eml.stream.donors import Donors
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
+from eml.stream.keys import ReadKey, names_of
 from eml.stream.labels import LabelJoin
 from eml.stream.limits import check_size, text_problem, too_many_classes
 from eml.stream.line import Line
@@ -28,7 +31,7 @@ from eml.stream.placing import placed
 from eml.stream.records import DeadLetter, Moment, Raw
 from eml.stream.runs import Framed, LookUp, Newest, Results, Run, scored
 from eml.stream.schema import Decoded, ReadingSchema
-from eml.stream.wire import HEADER_SIZE, unframe
+from eml.stream.wire import unframe
 
 WRONG_KEY = (
     "the label's field 'key' is not the Kafka key that the label was sent with: send a label with the Kafka key of its "
@@ -49,17 +52,21 @@ class KeyModel:
         self._learning = learning
         self._limits = settings.limits
         self._counts_tombstones = settings.record.tombstones == "count"
+        many = settings.model.by != "key"
+        self._device_of = names_of(settings.record.key_format, settings.limits, _no_avro_keys) if many else None
 
     # -- a micro-batch ---------------------------------------------------------------------------------------------
 
-    def step(self, records: Sequence[Raw], look_up: LookUp, newest: Newest | None = None) -> Results:
+    def step(
+        self, records: Sequence[Raw], look_up: LookUp, newest: Newest | None = None, decode: Decode = decode
+    ) -> Results:
         """Predict every reading, learn from the labelled ones, evolve where the schema does."""
         results = Results()
         framed = self._look_up_all(records, look_up, results)
         for _, group in groupby(framed, key=lambda one: (one.schema.id, one.is_label)):
             ones = list(group)
             schema, raws = ones[0].schema, [one.raw for one in ones]
-            decoded = schema.decode([raw.value or b"" for raw in raws], HEADER_SIZE)
+            decoded = decode(schema, raws)
             for row, error in decoded.bad:
                 results.dead_letters.append(_dead_letter(raws[row], error, schema.id))
             good = [raws[row] for row in decoded.rows]
@@ -85,7 +92,11 @@ class KeyModel:
                 continue
             schema_id = None
             is_label = self.join is not None and raw.position.topic == self._labels_topic
+            named = self._device_of is None
             try:
+                if self._device_of is not None:
+                    raw.device = self._device_of(raw.key)
+                    named = True
                 check_size(raw, self._limits)
                 schema_id = unframe(raw.value)
                 schema = look_up(schema_id)
@@ -95,7 +106,7 @@ class KeyModel:
                     schema.check_reading()
                 framed.append(Framed(schema, raw, is_label))
             except BadRecordError as error:
-                results.dead_letters.append(_dead_letter(raw, error, schema_id))
+                results.dead_letters.append(_dead_letter(raw, error, schema_id, of_key=not named))
             except RegistryUnavailableError as error:
                 results.waiting = list(records[number:])
                 results.retry_after_ms = error.retry_after_ms
@@ -135,12 +146,12 @@ class KeyModel:
         for row, (event_id, label) in enumerate(zip(decoded.event_ids, decoded.labels, strict=True)):
             if event_id is None:
                 continue
-            sent_ms = run.positions[row].timestamp_ms
+            event, sent_ms = self._event(run.raws[row], event_id), run.positions[row].timestamp_ms
             if label is not None:
-                run.labels[row] = label if join.settle(event_id, label, sent_ms) else None
+                run.labels[row] = label if join.settle(event, label, sent_ms) else None
                 continue
             values = decoded.values[row].copy()
-            pending = Pending(event_id, sent_ms, schema.id, schema.space, values, predicted=None, cold=None)
+            pending = Pending(event, sent_ms, schema.id, schema.space, values, predicted=None, cold=None)
             run.labels[row] = join.expect(pending)
             run.pending[row] = pending  # for what will be predicted of it
 
@@ -212,6 +223,10 @@ class KeyModel:
 
     # -- labels ----------------------------------------------------------------------------------------------------
 
+    def _event(self, raw: Raw, event_id: str) -> str:
+        """An event's name in the model: two devices of one model may give the same name to their events."""
+        return f"{raw.device}\0{event_id}" if raw.device else event_id
+
     def _teach(self, values: Array, space: FeatureSpace, labels: Sequence[str], times: Sequence[int]) -> None:
         """Labelled readings teach every model what its version shares with theirs."""
         for line in self.moves.taught():
@@ -226,13 +241,13 @@ class KeyModel:
             if event_id is None or label is None:
                 error = BadRecordError("no-label", "a label names its event and its class: neither may be null")
                 results.dead_letters.append(_dead_letter(raw, error, schema.id))
-            elif key is not None and key != self.key:
+            elif key is not None and key != (raw.device or self.key):
                 error = BadRecordError("wrong-key", WRONG_KEY)
                 results.dead_letters.append(_dead_letter(raw, error, schema.id))
             elif not self._may_be_class(label):
                 results.dead_letters.append(_dead_letter(raw, too_many_classes(self._limits), schema.id))
             elif self.join is not None:
-                pending = self.join.answer(event_id, label, raw.position.timestamp_ms)
+                pending = self.join.answer(self._event(raw, event_id), label, raw.position.timestamp_ms)
                 if pending is not None:
                     at = Moment(raw.position, None)
                     self.moves.score(pending.predicted, pending.cold, label, pending.schema_id, at, results)
@@ -251,8 +266,12 @@ def wait_ms(raw: Raw, look_up: LookUp) -> int:
     return 0
 
 
-def _dead_letter(raw: Raw, error: BadRecordError, schema_id: int | None) -> DeadLetter:
-    return DeadLetter(raw, error.reason, type(error).__name__, str(error), schema_id)
+def _dead_letter(raw: Raw, error: BadRecordError, schema_id: int | None, *, of_key: bool = False) -> DeadLetter:
+    return DeadLetter(raw, error.reason, type(error).__name__, str(error), schema_id, of_key=of_key)
+
+
+def _no_avro_keys(schema_id: int) -> ReadKey:
+    raise RuntimeError(f"settings with Avro keys (schema {schema_id}) and several keys to a model are refused")
 
 
 def _text(label: object) -> str | None:

@@ -39,6 +39,7 @@ class Moves:
         self._learner_config = settings.learner if learning.cold_restart else replace(settings.learner, fresh=False)
         self._learning = learning
         self._donors = donors if learning.warm_start else None
+        self._seen: tuple[ReadingSchema, ReadingSchema | None] | None = None  # what `hear` last looked at, in vain
 
     # -- which model -----------------------------------------------------------------------------------------------
 
@@ -153,7 +154,7 @@ class Moves:
         if not learner.space.diff(schema.space).is_evolution:
             self._rename(old, schema)
             return
-        self.announced = None
+        self.announced, self._seen = None, None
         old.learn(self._learning)  # what is pending is of the old space
         self._end_recovery(self._teller(run.moment(row), results))
         if self._donors is not None:
@@ -167,6 +168,7 @@ class Moves:
 
     def _rename(self, head: Line, schema: ReadingSchema) -> None:
         """Go on under another id. What was announced still is; what the old version announced, the new one may not."""
+        self._seen = None
         if self.announced == head.version:  # by marks on its own fields
             coming, upcoming = announcement(schema, None), head.learner.upcoming
             other = coming is not None and (upcoming is None or upcoming.diff(coming[1]).is_evolution)
@@ -184,7 +186,7 @@ class Moves:
         lines.move_to(line)
         lines.leave(Line(old.version, asleep=old.snapshot()), run.time(row), self._learning)
         self.changed = self.small_changed = self.others_changed = True
-        self.announced = None
+        self.announced, self._seen = None, None
         self.drift.reset()
         self._teller(run.moment(row), results).tell(RESUMED, old.version, return_of(old.space, line.space))
 
@@ -197,6 +199,9 @@ class Moves:
         head, at = self._kept().head, run.moment(row)
         taken_over = self._donors is not None and head.learner.revision == 0 and self._take_over(head, run, at, results)
         heard = newest(run.schema.subject) if newest is not None else None
+        if not taken_over and self._seen is not None and self._seen[0] is run.schema and self._seen[1] is heard:
+            return
+        self._seen = run.schema, heard
         if heard is None and self.announced not in (None, head.version):
             return  # no news: what was announced still is
         coming = announcement(run.schema, heard)

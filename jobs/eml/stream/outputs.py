@@ -48,13 +48,13 @@ class Encoder:
         self._evolution_schema_id = evolution_schema_id
         self._event_bytes = event_bytes
 
-    def prediction(self, key: str, scored: Scored) -> bytes:
-        """One prediction; byte for byte what fastavro writes."""
+    def prediction(self, model: str, scored: Scored) -> bytes:
+        """One prediction of a model; byte for byte what fastavro writes."""
         time, position = scored.event_time, scored.position
         return b"".join(
             (
                 self._prediction_frame,
-                _known_text(key),
+                _known_text(scored.device or model),
                 _maybe_text(scored.event_id),
                 NULL if time is None else SOME + _long(time),
                 _known_maybe_text(scored.label),
@@ -68,6 +68,7 @@ class Encoder:
                 _partition(position.topic, position.partition),
                 _long(position.offset),
                 _long(position.timestamp_ms),
+                _known_text(model),
             )
         )
 

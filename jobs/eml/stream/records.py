@@ -48,6 +48,8 @@ class Raw:
     value: bytes | None
     position: Position
     headers: Mapping[str, bytes | None]
+    key: str = ""  # the Kafka key, one character per byte; empty: none
+    device: str = ""  # the key's name, where a model has many devices; empty: that of the model
 
 
 @dataclass(slots=True)
@@ -68,6 +70,8 @@ class Scored:
     truth: str | None  # the label that came inside the record
     late: bool  # of an older version than the key is on
     position: Position
+    kafka_key: str = ""  # of the reading, one character per byte
+    device: str = ""  # whose reading it is; empty: the model's own
 
 
 @dataclass(frozen=True, slots=True)

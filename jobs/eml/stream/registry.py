@@ -90,6 +90,11 @@ class SchemaRegistry:
         """The schema with this id, from memory if it was asked for before; `key` is whose record wants it."""
         return self._found(self._known.readings, schema_id, key, self._reading)
 
+    def cached_schema(self, schema_id: int) -> ReadingSchema | None:
+        """The schema with this id, if it needs no look-up and can be used."""
+        found = self._known.readings.get(schema_id)
+        return None if isinstance(found, BadSchemaError) else found
+
     def key_schema(self, schema_id: int) -> ReadKey:
         """The same for the schema of a key: what reads its name. Any subject will do."""
         return self._found(self._known.keys, schema_id, ALL_KEYS, self._key)

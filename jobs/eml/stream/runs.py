@@ -107,6 +107,8 @@ def scored(
             truth=decoded.labels[row],
             late=late,
             position=run.positions[row],
+            kafka_key=run.raws[row].key,
+            device=run.raws[row].device,
         )
         for i, (row, label, scores) in enumerate(
             zip(range(piece.start, piece.stop), predictions.labels, predictions.scores.tolist(), strict=True)

@@ -9,13 +9,14 @@ from eml.stream.packing import bytes_of, pack, text_of, unpack
 from eml.stream.records import Position, Raw
 
 MAGIC = b"EMLQ"
-VERSION = 1
+VERSION = 2
 
 
 def dump(records: Sequence[Raw]) -> bytes:
     """Records as versioned plain bytes: a description of each, then their values."""
     described = [
         [
+            raw.key,
             raw.position.topic,
             raw.position.partition,
             raw.position.offset,
@@ -32,9 +33,9 @@ def load(data: bytes) -> list[Raw]:
     """The records that were dumped."""
     described, values = unpack(MAGIC, VERSION, data, "a key's waiting records")
     start, records = 0, []
-    for topic, partition, offset, timestamp_ms, length, headers in described:
+    for key, topic, partition, offset, timestamp_ms, length, headers in described:
         value = None if length is None else values[start : start + length]
         start += length or 0
         decoded = {name: bytes_of(text) for name, text in headers.items()}
-        records.append(Raw(value, Position(topic, partition, offset, timestamp_ms), decoded))
+        records.append(Raw(value, Position(topic, partition, offset, timestamp_ms), decoded, key))
     return records

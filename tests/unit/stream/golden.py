@@ -15,13 +15,12 @@ from eml.stream.records import Position, Raw
 from tests.unit.stream.test_fleet import SETTINGS, look_up, records
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-WAITING = FIXTURES / "key-v1.emlq"
-MODEL, SMALL, OTHERS = (FIXTURES / f"key-v2.{kind}" for kind in ("emlk", "emlw", "emll"))
+MODEL, SMALL, OTHERS, WAITING = (FIXTURES / f"key-v2.{kind}" for kind in ("emlk", "emlw", "emll", "emlq"))
 STREAM = [1] * 40 + [2] * 30
 NEXT = [2] * 10
 RAWS = [
-    Raw(b"\x00\x00\x00\x00\x07abc", Position("readings", 3, 41, 1_763_270_000_123), {"trace": b"\xff\x00"}),
-    Raw(None, Position("readings", 3, 42, 1_763_270_000_124), {}),
+    Raw(b"\x00\x00\x00\x00\x07abc", Position("readings", 3, 41, 1_763_270_000_123), {"trace": b"\xff\x00"}, "pump"),
+    Raw(None, Position("readings", 3, 42, 1_763_270_000_124), {}, "P\xfcmpe"),
 ]
 
 

@@ -47,6 +47,7 @@ def scored() -> st.SearchStrategy[Scored]:
         truth=st.none() | TEXT,
         late=st.booleans(),
         position=st.builds(Position, TEXT, INT, LONG, LONG),
+        device=TEXT,
     )
 
 
@@ -55,7 +56,8 @@ def fields(key: str, said: Scored) -> dict[str, Any]:
     names = [field["name"] for field in json.loads(schema_text("prediction"))["fields"]]
     position = said.position
     apart = {
-        "key": key,
+        "key": said.device or key,
+        "model": key,
         "source_topic": position.topic,
         "source_partition": position.partition,
         "source_offset": position.offset,

@@ -47,4 +47,4 @@ def test_damaged_bytes_are_refused(damage):
 def test_a_newer_format_is_refused_with_advice():
     whole = golden.WAITING.read_bytes()
     with pytest.raises(SnapshotVersionError, match="upgrade"):
-        waiting.load(whole[:4] + b"\x02\x00" + whole[6:])
+        waiting.load(whole[:4] + b"\x03\x00" + whole[6:])

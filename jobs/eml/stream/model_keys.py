@@ -1,0 +1,54 @@
+"""Which model a record belongs to (`model.by`), and what that model is called.
+
+Called by the operator for the names, and by tools without Flink for both; the job itself picks a record's model in
+SQL (`flink.pipeline`), before it crosses into Python. A model's key is text with one character per byte, as a Kafka
+key is on its way.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from eml.settings import ModelSettings, Settings
+from eml.stream.errors import BadRecordError
+from eml.stream.keys import LookUpKey, names_of
+
+ALL = "all"  # the one model's key
+HEADER = "header:"
+NO_MODEL = "no-model"
+
+
+def model_names(settings: Settings, look_up: LookUpKey) -> Callable[[str], str]:
+    """The function from a model's key to its name, with the errors of `keys.names_of`."""
+    model = settings.model
+    if model.by == "key":
+        return names_of(settings.record.key_format, settings.limits, look_up)
+    named = names_of("text", settings.limits, look_up)
+
+    def name(key: str) -> str:
+        if not key:
+            raise BadRecordError(NO_MODEL, _no_model(model))
+        return named(key)
+
+    return name
+
+
+def model_of(model: ModelSettings, key: str, headers: Mapping[str, bytes | None]) -> str:
+    """The key of a record's model, as the job's SQL picks it; empty where there is none."""
+    if model.by == "key":
+        return key
+    if model.by == ALL:
+        return ALL
+    if model.by.startswith(HEADER):
+        return (headers.get(model.by.removeprefix(HEADER)) or b"").decode("latin-1")
+    found = re.search(model.key_pattern, key)
+    return (found[1] or "") if found else ""
+
+
+def _no_model(model: ModelSettings) -> str:
+    if model.by.startswith(HEADER):
+        header = model.by.removeprefix(HEADER)
+        return f"the record has no header {header!r}, which says whose model it is for (model.by): send it with one"
+    return (
+        "the record's key does not match model.key_pattern, so it belongs to no model: send it with another key, or"
+        " correct the pattern"
+    )

@@ -156,6 +156,8 @@ class ModelStore:
         before, index = live.size, live.index
         written_at = index.written_at
         everything |= written_at is not None and self._now - written_at > self._ttl_s / REFRESHES
+        if written_at is not None and not everything and not keeping.has_changes(live.model):
+            return False
         changes = keeping.take_changes(live.model, everything=everything)
         written = {"model": changes.model, "window": changes.small, "others": changes.others}
         for part, data in written.items():

@@ -106,6 +106,12 @@ class Changes(Parts):
     all_labels: bytes | None = None  # in place of all pieces
 
 
+def has_changes(key: KeyModel) -> bool:
+    """Whether something may have changed since `take_changes`; a join is asked there."""
+    moves = key.moves
+    return key.join is not None or model_changed(moves) or small_changed(moves) or others_changed(moves)
+
+
 def take_changes(key: KeyModel, *, everything: bool = False) -> Changes:
     """What changed since the last call, or all there is."""
     moves, join, changes = key.moves, key.join, Changes()

@@ -4,7 +4,7 @@ Called by `fleet` at readings and scores; calls `lines`, which keeps the models,
 as an event on the evolution topic. Knows no bytes and no labels topic.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, Label, Predictions
@@ -62,6 +62,22 @@ class Moves:
         else:
             self._evolve(run, row, results)
         return lines.head
+
+    def unchanged_by(self, schema: ReadingSchema, timestamps_ms: Sequence[int], newest: Newest | None) -> Line | None:
+        """The line that serves unlabelled readings which change nothing; None where they may."""
+        lines, seen = self.lines, self._seen
+        if lines is None or seen is None or seen[0] is not schema or schema.id != lines.head.version.id:
+            return None
+        head = lines.head
+        if lines.other_count or (self._donors is not None and head.learner.revision == 0):
+            return None
+        if seen[1] is not (newest(schema.subject) if newest is not None else None):
+            return None
+        for timestamp_ms in timestamps_ms:
+            now = self.clock.at(timestamp_ms)
+            if now is None or head.is_due(now, self._learning):
+                return None
+        return head
 
     def tick(self, timestamp_ms: int, *, labelled: bool) -> int:
         """The key's time at a record. One without a label changes no state where it comes when it is expected."""

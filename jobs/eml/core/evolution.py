@@ -27,7 +27,7 @@ from eml.core.report import Evolution, Takeover
 from eml.core.spelling import fold_evolution
 from eml.core.state import State, Upcoming
 from eml.core.statistics import Statistics
-from eml.core.views import FIRST_WEIGHT, Pooling, View
+from eml.core.views import FIRST_WEIGHT, Pooling, Tally, View
 
 SAMPLES = 512  # exemplars that a first metric or a distillation looks at
 FEWEST_TRUSTED = 64  # exemplars that are enough to learn from without estimated ones
@@ -179,6 +179,7 @@ def _survivors_alone(state: State, survived: Index, Ls: Array, config: LearnerCo
         Ls = fresh
         begin_basis(state, Ls)
     state.views = [View("survived", survived, Ls)]
+    state.tallies.pop("survived", None)
     state.pooling = Pooling.start(float(state.pooling.w.sum()))
     state.stage = "inheriting" if len(survived) < len(state.space) else "steady"
 
@@ -329,7 +330,7 @@ def _start_cold(state: State) -> None:
     state.statistics = Statistics.empty(len(state.space))
     state.attic, state.attic_statistics, state.returned = {}, Statistics.empty(0), {}
     state.views, state.pooling, state.mixture, state.fresh = [], Pooling.start(FIRST_WEIGHT), Mixture(), None
-    state.linear = None if state.linear is None else Linear.empty(len(state.space))
+    state.linear, state.tallies = None if state.linear is None else Linear.empty(len(state.space)), {}
     state.stage, state.learnt, state.usual = "initial", 0, 0.0
 
 
@@ -366,8 +367,7 @@ def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None
     if inheritance is None:
         return
     state.memory.X[:, : len(columns)] = inheritance.completed
-    tally = (state.views[1].hits, state.views[1].trials) if len(state.views) == 2 else (0.0, 0.0)
-    state.views = [survived, View("joint", columns, inheritance.L, *tally)]
+    state.views = [survived, View("joint", columns, inheritance.L)]
     state.pooling = inheritance.pooling
 
 
@@ -400,7 +400,8 @@ def settle(state: State, rank: int) -> None:
     """The joint metric is the metric now; one begun on too few samples to have all its rows is begun anew."""
     _carry_attic(state)
     joint, state.returned = state.views[-1], {}
-    state.views = [View("all", joint.columns, joint.L, joint.hits, joint.trials)]
+    state.views = [View("all", joint.columns, joint.L)]
+    state.tallies["all"] = state.tallies.pop(joint.name, Tally())
     state.pooling = Pooling.start(float(state.pooling.w.sum()))
     if len(joint.L) < min(rank, len(state.space)):
         state.stage = "initial"

@@ -1,6 +1,6 @@
 """What each view says of samples, by the names under which they are mixed.
 
-Called by the learner, to predict and to weigh the views before it learns; changes nothing.
+Called by the learner, to predict and to weigh the views before it learns; changes nothing but what they got right.
 
     metric      the metric of now; after an evolution survivors' and joint metric, pooled
     survived    the survivors' metric alone, while there are two
@@ -11,11 +11,12 @@ Called by the learner, to predict and to weigh the views before it learns; chang
 
 from dataclasses import dataclass
 
-from eml.core.arrays import Array, Mask
+from eml.core.arrays import Array, Index, Mask
 from eml.core.mixture import Entry, Opinions
 from eml.core.neighbours import log_scores
 from eml.core.report import ViewReport
 from eml.core.state import State
+from eml.core.views import Tally
 
 FRESH_PRIOR = 0.05  # of a fresh start against the others: what came through an evolution is usually the better one
 
@@ -63,16 +64,22 @@ def entries(state: State) -> dict[str, Entry]:
     return seats
 
 
+def count(state: State, heard: Heard, y: Index) -> None:
+    """Count what every view got right; one that is no longer there is forgotten."""
+    said = dict(zip((view.name for view in state.views), heard.scores, strict=True))
+    said |= {name: heard.opinions[name] for name in ("linear", "fresh") if name in heard.opinions}
+    state.tallies = {name: state.tallies.get(name, Tally()) for name in said}
+    for name, scores in said.items():
+        state.tallies[name].record(scores, y)
+
+
 def report(state: State) -> dict[str, ViewReport]:
     """How much each view counts in the answer, and what it got right lately."""
-    mixture = state.mixture
-    says = mixture.says()
+    says = state.mixture.says()
     metric = says.get("metric", 0.0)
-    views = {
-        view.name: ViewReport(metric * float(part) + says.get(view.name, 0.0), view.score)
+    weights = {
+        view.name: metric * float(part) + says.get(view.name, 0.0)
         for view, part in zip(state.views, state.pooling.shares, strict=False)
     }
-    for name in ("linear", "fresh"):
-        if name in says:
-            views[name] = ViewReport(says[name], mixture.experts[name].score)
-    return views
+    weights |= {name: says[name] for name in ("linear", "fresh") if name in says}
+    return {name: ViewReport(weight, state.tallies.get(name, Tally()).score) for name, weight in weights.items()}

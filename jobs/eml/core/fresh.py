@@ -12,7 +12,7 @@ from eml.core import evolution
 from eml.core.arrays import Index
 from eml.core.config import LearnerConfig
 from eml.core.fitting import Fitter
-from eml.core.linear import Linear
+from eml.core.linear import Linear, is_too_wide
 from eml.core.mixture import Mixture
 from eml.core.state import Fresh, State
 from eml.core.views import FIRST_WEIGHT, Pooling, View
@@ -26,7 +26,8 @@ def begin(state: State) -> None:
     state.memory.recent[:] = False
     columns = np.arange(len(state.space))
     view = View("fresh", columns, np.zeros((0, len(columns))), recent=True)
-    if state.linear is None:
+    state.tallies.pop("fresh", None)
+    if state.linear is None or is_too_wide(len(columns), len(state.classes)):
         state.fresh = Fresh(view, None, Pooling.start(FIRST_WEIGHT))
     else:
         state.fresh = Fresh(view, Linear.empty(len(columns)), Pooling.start(FIRST_WEIGHT / 2, 0.5))
@@ -37,8 +38,7 @@ def learn(state: State, config: LearnerConfig, fitter: Fitter, *, step: bool) ->
     fresh, memory = state.fresh, state.memory
     if fresh is None:
         return
-    if fresh.linear is not None:
-        fresh.linear.know(len(state.classes))
+    _know(fresh, len(state.classes))
     rows = np.flatnonzero(memory.recent)
     if len(rows) < FEWEST or len(np.unique(memory.y[rows])) < 2:
         return
@@ -46,9 +46,16 @@ def learn(state: State, config: LearnerConfig, fitter: Fitter, *, step: bool) ->
         fresh.view.L = evolution.first_metric(state, fresh.view.columns, fitter, rows)
     elif step:
         _improve(state, fresh.view, rows, config, fitter)
-    if fresh.linear is not None:
-        young = state.since < config.warm_up
-        fresh.linear.fit(memory, state.statistics, len(state.classes), rows, young=young)
+    state.fit(fresh.linear, rows, young=state.since < config.warm_up)
+
+
+def _know(fresh: Fresh, classes: int) -> None:
+    """Have its linear view know so many classes; where they are too many its metric answers alone."""
+    if fresh.linear is None:
+        return
+    fresh.linear.know(classes)
+    if not fresh.linear.classes:
+        fresh.linear, fresh.pooling = None, Pooling.start(2.0 * float(fresh.pooling.w[0]))
 
 
 def _improve(state: State, view: View, rows: Index, config: LearnerConfig, fitter: Fitter) -> None:
@@ -66,7 +73,7 @@ def end(state: State) -> None:
     if fresh is None:
         return
     filled = memory.recent.sum() >= FILLED * memory.capacity or state.since >= memory.capacity
-    if not filled or state.mixture.share_of("fresh") is None:
+    if not filled or "fresh" not in state.mixture.experts:
         return
     if state.mixture.favours("fresh"):
         _take_over(state, fresh)
@@ -77,11 +84,11 @@ def _take_over(state: State, fresh: Fresh) -> None:
     """What was carried over is let go: metric, weights, exemplars."""
     state.memory.keep(np.flatnonzero(state.memory.recent))
     view = fresh.view
-    state.views = [View("all", view.columns, view.L, view.hits, view.trials)]
+    state.views = [View("all", view.columns, view.L)]
     state.pooling = Pooling.start(float(fresh.pooling.w[0]) * len(fresh.pooling.w))
     evolution.begin_basis(state, view.L)
     if state.linear is not None and fresh.linear is not None:
         fresh.linear.retired = state.linear.retired
         state.linear = fresh.linear
-    state.mixture = Mixture()  # metric and linear view are others than those that had the shares
+    state.mixture, state.tallies = Mixture(), {}  # metric and linear view are others than those that had the shares
     state.stage = "steady" if state.upcoming is None else "transforming"

@@ -156,9 +156,7 @@ class EvolvingMetricLearner:
             if due:
                 self._adapt(X, y, rows, fitter)
             fresh.learn(state, self.config, fitter, step=due)
-        if state.linear is not None:
-            young = state.since < self.config.warm_up
-            state.linear.fit(state.memory, state.statistics, len(state.classes), young=young)
+        state.fit(state.linear, young=state.since < self.config.warm_up)
         state.refused += fitter.refused
         state.taken += fitter.taken
         state.widened = max(0, state.widened - 1)
@@ -204,8 +202,7 @@ class EvolvingMetricLearner:
         chosen = np.flatnonzero(known)[: self.config.tested]
         y = y[chosen]
         heard = experts.hear(state, X[chosen], present[chosen], self.config.neighbours)
-        for view, score in zip(state.views, heard.scores, strict=True):
-            view.record(score, y)
+        experts.count(state, heard, y)
         state.mixture.update(heard.opinions, y)
         if newest.embedded.classes > 1:
             state.pooling.update(heard.scores, y)
@@ -297,8 +294,7 @@ class EvolvingMetricLearner:
         state = self._state
         report = evolution.evolve(state, self._inner(space), self.config, fitter)
         if report.warm and report.change.is_evolution:
-            if state.linear is not None:
-                state.linear.fit(state.memory, state.statistics, len(state.classes))
+            state.fit(state.linear)
             if self.config.fresh:
                 fresh.begin(state)
         self._settle_views()

@@ -14,6 +14,9 @@ A missing value adds nothing, so no pattern of them needs arithmetic of its own.
 their weights, new features start with none, features that come back with their last ones; the first fit lets
 survivors take over what vanished features knew. Exemplars without the new features are fitted without them: with the
 estimates that the joint metric is learnt on, whose classes look more compact than they are, it predicted worse.
+
+A fit costs exemplars x features x classes per step, and one device must not keep its neighbours waiting: beyond
+`WORK` a fit takes fewer steps on fewer exemplars, and beyond `LEAST` exemplars of a class there is no linear view.
 """
 
 from collections.abc import Sequence
@@ -33,6 +36,8 @@ BIAS_PENALTY = 0.01  # how often a class comes is no evidence of a feature
 STEPS = 12  # of L-BFGS in a fit of a space that is new
 FEWER_STEPS = 4  # in a fit that begins near its optimum
 PAIRS = 8  # of gradients that L-BFGS keeps
+WORK = 2**30  # multiply-adds of a fit, one look per step: about a tenth of a second of one core
+LEAST = 2  # exemplars of each class: a fit on fewer says nothing
 FARTHEST = 30.0  # standard deviations: a value further off counts as this far
 
 
@@ -69,11 +74,13 @@ class Linear:
         classes: int,
         rows: Index | None = None,
         *,
-        young: bool = True,
+        steps: int = STEPS,
     ) -> None:
-        """Fit the exemplars (`rows` of them) from the weights there are; `young`: those are far from the optimum."""
+        """Fit the exemplars (`rows` of them) from the weights there are, where there may be any (`know`)."""
         d = len(self.centre)
         self.know(classes)
+        if not self.classes:
+            return
         deviation = statistics.deviation()
         self.centre = statistics.mean.copy()
         self.scale = np.where(deviation > 0.0, 1.0 / np.where(deviation > 0.0, deviation, 1.0), 0.0)
@@ -84,8 +91,8 @@ class Linear:
         observed = memory.observed[chosen, :d]
         Z = self._standard(memory.X[chosen, :d], observed)
         start = np.concatenate([self.W, self.b[:, None]], axis=1)
-        weights, steps = _stands_for(memory, y), STEPS if young else FEWER_STEPS
-        W = fit(np.hstack([Z, np.ones((len(Z), 1), dtype=np.float32)]), y, weights, start, penalties(observed), steps)
+        Z = np.hstack([Z, np.ones((len(Z), 1), dtype=np.float32)])
+        W = fit(Z, y, _stands_for(memory, y), start, penalties(observed), steps)
         if np.isfinite(W).all():
             self.W, self.b = W[:, :-1], W[:, -1]
 
@@ -127,11 +134,31 @@ class Linear:
         Z = (X - self.centre) * self.scale
         return np.asarray(np.where(present, np.clip(Z, -FARTHEST, FARTHEST), 0.0), dtype=np.float32)
 
+    def affordable(self, exemplars: int, *, young: bool) -> tuple[int, int]:
+        """How many of so many exemplars to fit, in how many steps; `young`: the weights are far from the optimum."""
+        steps, each = STEPS if young else FEWER_STEPS, _cost(len(self.centre), self.classes)
+        if steps * exemplars * each <= WORK:
+            return exemplars, steps
+        return min(exemplars, WORK // (FEWER_STEPS * each)), FEWER_STEPS
+
     def know(self, classes: int) -> None:
-        """Have a row for each of so many classes; one that was never seen has no weights."""
+        """Have a row for each of so many classes; none where they are too many. One never seen has no weights."""
+        if is_too_wide(len(self.centre), classes):
+            self.W, self.b, self.retired = self.W[:0], self.b[:0], {}
+            return
         more = classes - self.classes
         self.W = np.concatenate([self.W, np.zeros((more, self.W.shape[1]))])
         self.b = np.concatenate([self.b, np.zeros(more)])
+
+
+def is_too_wide(d: int, classes: int) -> bool:
+    """Whether a fit of so many features and classes can afford no more than a few exemplars of each class."""
+    return FEWER_STEPS * LEAST * classes * _cost(d, classes) > WORK
+
+
+def _cost(d: int, classes: int) -> int:
+    """Multiply-adds of one exemplar in one step: its log odds, and its part in the gradient."""
+    return 2 * (d + 1) * classes
 
 
 def _stands_for(memory: Memory, y: Index) -> Array:

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from eml.core.arrays import Array, Index
-from eml.core.views import LIGHTEST, Pooling, discount, softmax
+from eml.core.views import LIGHTEST, Pooling, softmax
 
 TOGETHER = "together"
 SHARE = 0.01  # alpha: the best expert may change about once in a hundred labels
@@ -54,13 +54,6 @@ class Expert:
     calibration: Pooling  # one weight
     prior: float
     share: float
-    hits: float = 0.0  # discounted prequential score: right ones and all
-    trials: float = 0.0
-
-    @property
-    def score(self) -> float | None:
-        """Discounted share of right predictions; None before the first."""
-        return self.hits / self.trials if self.trials > 0.0 else None
 
 
 @dataclass(slots=True)
@@ -118,10 +111,6 @@ class Mixture:
 
     def update(self, opinions: Opinions, y: Index) -> None:
         """Take in the labels of samples that were not learnt yet."""
-        kept = discount(len(y))
-        for name, expert in self.experts.items():
-            expert.hits = kept * expert.hits + float((opinions[name].argmax(axis=1) == y).sum())
-            expert.trials = kept * expert.trials + len(y)
         if len(self.experts) == 1 or opinions[next(iter(opinions))].shape[1] < 2:
             return
         own = np.stack([p[np.arange(len(y)), y] for p in self._each(opinions).values()], axis=1)  # (n, K)
@@ -136,10 +125,6 @@ class Mixture:
             expert.calibration.update([opinions[name]], y)
         if len(self.pooled) > 1:
             self.pooling.update([opinions[name] for name in self.pooled], y)
-
-    def share_of(self, name: str) -> float | None:
-        """An expert's own share; None where there is no such expert."""
-        return self.experts[name].share if name in self.experts else None
 
     def favours(self, name: str) -> bool:
         """Whether an expert has had less loss lately than all others alone."""

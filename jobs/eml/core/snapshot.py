@@ -31,7 +31,7 @@ from eml.core.mixture import Expert, Mixture
 from eml.core.report import Evolution, Takeover
 from eml.core.state import Fresh, State, Upcoming
 from eml.core.statistics import Statistics
-from eml.core.views import Pooling, View
+from eml.core.views import Pooling, Tally, View
 
 MAGIC = b"EMLS"
 VERSION = 5
@@ -88,10 +88,11 @@ def dump(state: State, config: LearnerConfig) -> bytes:
         "classes": state.classes,
         "stage": state.stage,
         "counters": _counters(state),
-        "views": [{"name": v.name, "hits": v.hits, "trials": v.trials} for v in state.views],
+        "views": [v.name for v in state.views],
         "mixture": _mixture(state.mixture),
+        "tallies": {name: [tally.hits, tally.trials] for name, tally in state.tallies.items()},
         "retired": [] if state.linear is None else list(state.linear.retired),
-        "fresh": None if state.fresh is None else {"hits": state.fresh.view.hits, "trials": state.fresh.view.trials},
+        "fresh": state.fresh is not None,
         "upcoming": _upcoming(state.upcoming),
         "attic": list(state.attic),
         "returned": list(state.returned),
@@ -141,7 +142,7 @@ def _put_linear(arrays: _Arrays, owner: str, linear: Linear) -> None:
 
 def _mixture(mixture: Mixture) -> Json:
     experts = {
-        name: [float(e.calibration.w[0]), float(e.calibration.curvature[0, 0]), e.prior, e.share, e.hits, e.trials]
+        name: [float(e.calibration.w[0]), float(e.calibration.curvature[0, 0]), e.prior, e.share]
         for name, e in mixture.experts.items()
     }
     return {"experts": experts, "pooled": mixture.pooled, "together": mixture.together}
@@ -206,8 +207,8 @@ def _state(header: Json, arrays: dict[str, NDArray[Any]]) -> tuple[State, Learne
         setattr(state, name, header["counters"].get(name, 0))
     state.pooling = Pooling(arrays["pooling.w"], arrays["pooling.curvature"])
     state.views = [
-        View(v["name"], arrays[f"view{i}.columns"].astype(np.intp), arrays[f"view{i}.L"], v["hits"], v["trials"])
-        for i, v in enumerate(header["views"])
+        View(name, arrays[f"view{i}.columns"].astype(np.intp), arrays[f"view{i}.L"])
+        for i, name in enumerate(header["views"])
     ]
     state.attic = {name: arrays[f"attic{i}"] for i, name in enumerate(header["attic"])}
     state.attic_statistics = _statistics("attic", arrays)
@@ -225,8 +226,9 @@ def _read_experts(state: State, header: Json, arrays: dict[str, NDArray[Any]]) -
     if "linear.W" in arrays:
         state.linear = _read_linear("linear", arrays)
         state.linear.retired = {name: arrays[f"linear.retired{i}"] for i, name in enumerate(header["retired"])}
-    if header["fresh"] is not None:
-        view = View("fresh", np.arange(len(state.space)), arrays["fresh.L"], **header["fresh"], recent=True)
+    state.tallies = {name: Tally(*counts) for name, counts in header["tallies"].items()}
+    if header["fresh"]:
+        view = View("fresh", np.arange(len(state.space)), arrays["fresh.L"], recent=True)
         pooling = Pooling(arrays["fresh.w"], arrays["fresh.curvature"])
         linear = _read_linear("fresh.linear", arrays) if "fresh.linear.W" in arrays else None
         state.fresh = Fresh(view, linear, pooling)

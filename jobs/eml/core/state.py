@@ -16,7 +16,7 @@ from eml.core.mixture import Mixture
 from eml.core.report import Evolution, Label, Stage
 from eml.core.spelling import Spelling, first_columns
 from eml.core.statistics import Statistics
-from eml.core.views import FIRST_WEIGHT, Pooling, View
+from eml.core.views import FIRST_WEIGHT, Pooling, Tally, View
 
 
 @dataclass(slots=True)
@@ -53,6 +53,7 @@ class State:
     linear: Linear | None = None
     fresh: Fresh | None = None
     mixture: Mixture = field(default_factory=Mixture)
+    tallies: dict[str, Tally] = field(default_factory=dict)  # view -> what it got right lately
     upcoming: Upcoming | None = None
     attic: dict[str, Array] = field(default_factory=dict)  # vanished feature -> its column of the metric
     attic_statistics: Statistics = field(default_factory=lambda: Statistics.empty(0))
@@ -105,6 +106,17 @@ class State:
             view = self.fresh.view
             view.L = np.ascontiguousarray(view.L)
             view.refresh(self.memory, len(self.classes), self.statistics.mean)
+
+    def fit(self, linear: Linear | None, rows: Index | None = None, *, young: bool = True) -> None:
+        """Fit a linear view, where there is one, to the memory or to some exemplars in it, at a bounded cost."""
+        if linear is None:
+            return
+        linear.know(len(self.classes))
+        among = len(self.memory) if rows is None else len(rows)
+        count, steps = linear.affordable(among, young=young)
+        if count < among:
+            rows = self.memory.sample(count, self.rng, rows)
+        linear.fit(self.memory, self.statistics, len(self.classes), rows, steps=steps)
 
     def new_columns(self) -> Index:
         """Columns the survivors' view lacks, while there is one."""

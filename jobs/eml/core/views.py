@@ -34,8 +34,6 @@ class View:
     name: str
     columns: Index
     L: Array  # (k, len(columns))
-    hits: float = 0.0  # discounted prequential score: right ones and all
-    trials: float = 0.0
     recent: bool = False  # only the exemplars of the current space are embedded
     embedded: Embedded | None = None
     by_column: Columns | None = None  # made when the first sample with missing values comes
@@ -80,8 +78,16 @@ class View:
         out[part] = self.by_column.class_distances(Q[part], there[part], neighbours)
         return out
 
+
+@dataclass(slots=True)
+class Tally:
+    """What a view got right lately, of samples it had not learnt yet."""
+
+    hits: float = 0.0  # discounted: right ones and all
+    trials: float = 0.0
+
     def record(self, scores: Array, y: Index) -> None:
-        """Count what this view would have said of labelled samples before they are learnt."""
+        """Count what the view would have said of labelled samples before they are learnt."""
         kept = discount(len(y))
         self.hits = kept * self.hits + float((scores.argmax(axis=1) == y).sum())
         self.trials = kept * self.trials + len(y)

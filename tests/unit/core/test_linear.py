@@ -1,14 +1,16 @@
 """The linear view: the optimum it looks for, missing values, classes, and its way through evolutions."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from eml.core import EvolvingMetricLearner, FeatureSpace
+from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
+from eml.core import linear as linear_view
 from eml.core.arrays import Array
-from eml.core.linear import RARE, Linear, fit, penalties
+from eml.core.linear import FEWER_STEPS, LEAST, RARE, STEPS, Linear, fit, is_too_wide, penalties
 from eml.core.memory import Memory
 from eml.core.statistics import Statistics
 from tests.unit.core.helpers import SMALL, World, accuracy, space
@@ -168,3 +170,110 @@ def test_a_learner_without_the_linear_view_has_none():
     learner.learn(*World(features=3).draw(100, 1))
     assert learner.explain().linear_weights == {}
     assert set(learner.explain().views) == {"all"}
+
+
+# -- one device against its neighbours -----------------------------------------------------------------------------
+
+
+class Work:
+    """Counts the multiply-adds of every fit."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.fits: list[int] = []
+        self.exemplars: list[list[int]] = []  # of each class, in every fit
+        monkeypatch.setattr(linear_view, "fit", self.fit)
+
+    def fit(self, Z, y, weights, start, penalty, steps):
+        self.fits.append(2 * Z.shape[0] * Z.shape[1] * len(start) * steps)
+        self.exemplars.append(np.bincount(y, minlength=len(start)).tolist())
+        return fit(Z, y, weights, start, penalty, steps)
+
+
+def taught(classes: int, d: int, config: LearnerConfig = SMALL, n: int = 120) -> EvolvingMetricLearner:
+    """A learner of samples of so many classes, about equally many of each."""
+    learner = EvolvingMetricLearner(space(*range(d)), config)
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % classes
+    learner.learn(rng.normal(size=(classes, d))[y] + rng.normal(size=(n, d)), y.tolist())
+    return learner
+
+
+def test_a_fit_within_its_budget_takes_all_exemplars_and_steps():
+    linear = Linear.empty(64)
+    linear.know(10)
+    assert linear.affordable(1024, young=True) == (1024, STEPS)
+    assert linear.affordable(1024, young=False) == (1024, FEWER_STEPS)
+
+
+@pytest.mark.parametrize("budget", [2**15, 2**16, 2**18])
+def test_the_work_of_a_fit_is_bounded_and_its_exemplars_are_drawn_evenly(monkeypatch, budget):
+    monkeypatch.setattr(linear_view, "WORK", budget)
+    work = Work(monkeypatch)
+    learner = taught(classes=4, d=20)
+    assert max(work.fits) <= budget
+    assert max(work.fits) > budget / 4
+    assert max(max(counts) - min(counts) for counts in work.exemplars if sum(counts) < 100) <= 1
+    assert learner.explain().views["linear"].weight > 0.0
+
+
+def test_a_fit_beyond_its_budget_is_the_same_after_a_restore(monkeypatch):
+    monkeypatch.setattr(linear_view, "WORK", 2**16)
+    learner = taught(classes=4, d=20)
+    again = EvolvingMetricLearner.restore(learner.snapshot())
+    X, y = World(features=20).draw(40, 5)
+    for one in (learner, again):
+        one.learn(X, y)
+    np.testing.assert_array_equal(learner.predict_many(X).scores, again.predict_many(X).scores)
+
+
+def test_a_view_of_too_many_features_and_classes_is_let_go_and_comes_back(monkeypatch):
+    """Three classes are affordable, the fourth is not; after an evolution to fewer features all four are."""
+    d = 20
+    monkeypatch.setattr(linear_view, "WORK", FEWER_STEPS * LEAST * 3 * 2 * (d + 1) * 3)
+    learner = taught(classes=3, d=d)
+    assert "linear" in learner.explain().views
+    rng = np.random.default_rng(1)
+    learner.learn(rng.normal(size=(20, d)), [3] * 20)
+    assert "linear" not in learner.explain().views
+    assert set(learner.explain().linear_weights.values()) == {0.0}
+    learner.evolve(space(*range(d + 1)))
+    learner.learn(rng.normal(size=(20, d + 1)), rng.integers(0, 4, 20).tolist())
+    assert "linear" not in learner.explain().views
+    assert learner.predict_many(rng.normal(size=(3, d + 1))).scores.shape == (3, 4)
+    learner.evolve(space(*range(8)))
+    assert "linear" in learner.explain().views
+    again = EvolvingMetricLearner.restore(learner.snapshot())
+    assert again.snapshot() == learner.snapshot()
+
+
+def test_a_class_too_many_after_an_evolution_leaves_the_fresh_start_its_metric(monkeypatch):
+    d = 20
+    monkeypatch.setattr(linear_view, "WORK", FEWER_STEPS * LEAST * 3 * 2 * (d + 1) * 3)
+    learner = taught(classes=3, d=d)
+    learner.evolve(space(*range(2, d + 2)))
+    rng = np.random.default_rng(1)
+    learner.learn(rng.normal(size=(30, d)), rng.integers(0, 3, 30).tolist())
+    assert {"linear", "fresh"} <= set(learner.explain().views)
+    learner.learn(rng.normal(size=(30, d)), rng.integers(0, 4, 30).tolist())
+    assert "fresh" in learner.explain().views
+    assert "linear" not in learner.explain().views
+    scores = learner.predict_many(rng.normal(size=(3, d))).scores
+    np.testing.assert_allclose(scores.sum(axis=1), 1.0)
+    learner.learn(rng.normal(size=(60, d)), rng.integers(0, 4, 60).tolist())
+    assert EvolvingMetricLearner.restore(learner.snapshot()).snapshot() == learner.snapshot()
+
+
+def test_many_classes_and_features_cost_about_what_the_metric_alone_does():
+    assert is_too_wide(2000, 256)
+    assert not is_too_wide(1000, 256)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(64, 2000)), rng.integers(0, 256, 64).tolist()
+
+    def seconds(config: LearnerConfig) -> float:
+        learner = taught(256, 2000, config, n=512)
+        start = time.process_time()
+        learner.learn(X, y)
+        return time.process_time() - start
+
+    with_it, without = seconds(LearnerConfig()), seconds(LearnerConfig(linear=False))
+    assert with_it < 3.0 * without + 0.1

@@ -71,6 +71,8 @@ class KeyModel:
                 results.dead_letters.append(_dead_letter(raws[row], error, schema.id))
             good = [raws[row] for row in decoded.rows]
             decoded, good = self._of_bounded_texts(schema, decoded, good, results)
+            if not good:
+                continue
             if ones[0].is_label:
                 self._take_answers(schema, decoded, good, results)
             elif not self._serve_unlabelled(schema, decoded, good, newest, results):

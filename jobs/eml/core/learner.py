@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, experts, fresh, inheriting, levels, reaction, snapshot, squashing
+from eml.core import evolution, experts, fresh, inheriting, levels, reaction, rounding, snapshot, squashing
 from eml.core.arrays import TINY, Array, Index, Mask
 from eml.core.config import LearnerConfig
 from eml.core.errors import FeatureError
@@ -163,7 +163,14 @@ class EvolvingMetricLearner:
         state.taken += fitter.taken
         state.widened = max(0, state.widened - 1)
         fresh.end(state)
+        if state.stage in {"steady", "transforming"} and _passed(state.learnt - len(y), state.learnt, self._grains_after):
+            rounding.lay_grains(state)
         self._settle_views()
+
+    @property
+    def _grains_after(self) -> int:
+        """Labelled samples after which the memory's grains are laid anew: a part of its exemplars are others then."""
+        return max(FIRST_AGAIN, self.config.memory_size // 4)
 
     def _settle_views(self) -> None:
         """Embed the memory anew, and have the experts that there are now."""
@@ -391,3 +398,8 @@ class EvolvingMetricLearner:
 def _doubled(before: int, now: int) -> bool:
     """Whether the samples of a space have just become FIRST_AGAIN, or twice, four times, ... as many."""
     return now // FIRST_AGAIN > 0 and (now // FIRST_AGAIN).bit_length() > (before // FIRST_AGAIN).bit_length()
+
+
+def _passed(before: int, now: int, every: int) -> bool:
+    """Whether a count has just passed a multiple of `every`."""
+    return now // every > before // every

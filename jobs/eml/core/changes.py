@@ -77,8 +77,8 @@ def apply(header: Json, arrays: Arrays, last: int, pieces: Iterable[bytes]) -> i
                 raise SnapshotDamagedError("a part of a learner's log is missing: restore an older checkpoint")
             header.update(changes["values"])
             rows = news.pop(ROWS, None)
-            for name in TABLES if rows is not None else ():
-                arrays[name] = _with_rows(arrays[name], rows, news.pop(name))
+            if rows is not None:
+                arrays.update({name: _with_rows(arrays[name], rows, news.pop(name)) for name in TABLES})
             arrays.update(news)
         last = checksum(piece)
     return last

@@ -16,7 +16,7 @@ from tests.unit.stream.test_fleet import SETTINGS, look_up, records
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 WAITING = FIXTURES / "key-v1.emlq"
-MODEL, SMALL, OTHERS = (FIXTURES / f"key-v2.{kind}" for kind in ("emlk", "emlw", "emll"))
+MODEL, SMALL, OTHERS = (FIXTURES / name for name in ("key-v3.emlk", "key-v2.emlw", "key-v3.emll"))
 STREAM = [1] * 40 + [2] * 30
 NEXT = [2] * 10
 RAWS = [

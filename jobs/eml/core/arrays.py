@@ -52,3 +52,13 @@ def squared_distances(A: Array, B: Array) -> Array:
     """Squared Euclidean distances between the rows of A (n, k) and B (m, k)."""
     D = (A * A).sum(axis=1)[:, None] + (B * B).sum(axis=1)[None, :] - 2.0 * (A @ B.T)
     return np.asarray(np.maximum(D, 0.0))
+
+
+def to_single(A: Array) -> Array:
+    """An array with every number rounded to single precision, rows one after another in memory.
+
+    One that has no place in single precision stays as it is; a snapshot keeps either exactly.
+    """
+    with np.errstate(over="ignore"):
+        rounded = A.astype(np.float32).astype(np.float64)
+    return np.ascontiguousarray(rounded if np.isfinite(rounded).all() else A)

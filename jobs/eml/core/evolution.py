@@ -366,7 +366,7 @@ def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None
     inheritance = inherit(exemplars, survived, state.returned, weight, fitter, anchors, state.rng)
     if inheritance is None:
         return
-    state.memory.X[:, : len(columns)] = inheritance.completed
+    state.memory.put(columns, inheritance.completed)
     state.views = [survived, View("joint", columns, inheritance.L)]
     state.pooling = inheritance.pooling
 
@@ -393,7 +393,7 @@ def complete_memory(state: State) -> None:
     if needy.any() and len(donors):
         everyone = np.arange(len(memory))
         known = memory.samples(everyone, survived.columns) @ survived.L.T
-        memory.X[:, new] = complete(known, memory.samples(everyone, new), needy, memory.y, donors)
+        memory.put(new, complete(known, memory.samples(everyone, new), needy, memory.y, donors))
 
 
 def settle(state: State, rank: int) -> None:

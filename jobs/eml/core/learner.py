@@ -9,22 +9,25 @@ The one door to `core`: what happens to a key's records in the stream is calls o
     react                       errors have risen while the space stayed: make room for what is new
     explain                     why it predicts as it does
     snapshot, restore           to versioned bytes and back, exactly
+    start_log, changes          a snapshot, and what changed since: few bytes where little was learnt
 
 Deterministic for a seed; memory and time are bounded by the settings, however long the stream.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, experts, fresh, inheriting, levels, reaction, snapshot, squashing
+from eml.core import evolution, experts, fresh, inheriting, levels, reaction, rounding, snapshot, squashing
 from eml.core.arrays import TINY, Array, Index, Mask
+from eml.core.changes import Log, apply
 from eml.core.config import LearnerConfig
 from eml.core.errors import FeatureError
 from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
 from eml.core.report import NO_LABELS, Evolution, Explanation, Label, Prediction, Predictions, Stage
+from eml.core.sealed import checksum
 from eml.core.spelling import Spelling, fold_weights
 from eml.core.state import State
 from eml.core.views import View
@@ -35,6 +38,7 @@ RIPE = 16  # batches after which a step comes with every second one
 LEAST_POOL = 320  # exemplars to draw triplets from, for few classes
 FIRST_AGAIN = 64  # samples of a new space after which its joint view is begun anew, and at every doubling from there
 STEP_AFTER = 8  # labelled samples between two steps at least, however small the batches
+GRAINS_AFTER = 256  # labelled samples after which it is asked anew how fine the memory need be
 NEGLIGIBLE = 0.02  # weight below which a view retires
 
 
@@ -50,6 +54,7 @@ class EvolvingMetricLearner:
     def __init__(self, space: FeatureSpace, config: LearnerConfig | None = None, seed: int = 0) -> None:
         self.config = config or LearnerConfig()
         self._state = State.new(space, self.config, seed)
+        self._log = Log()
 
     @property
     def space(self) -> FeatureSpace:
@@ -161,6 +166,8 @@ class EvolvingMetricLearner:
         state.taken += fitter.taken
         state.widened = max(0, state.widened - 1)
         fresh.end(state)
+        if state.stage in {"steady", "transforming"} and _passed(state.learnt - len(y), state.learnt, GRAINS_AFTER):
+            rounding.lay_grains(state)
         self._settle_views()
 
     def _settle_views(self) -> None:
@@ -346,12 +353,28 @@ class EvolvingMetricLearner:
         """The whole learner as versioned plain bytes."""
         return snapshot.dump(self._state, self.config)
 
+    def start_log(self) -> bytes:
+        """A snapshot that `changes` go on from."""
+        data = self.snapshot()
+        self._log.start(self._state, self.config, data)
+        return data
+
+    def changes(self) -> bytes | None:
+        """What changed since the last `start_log` or `changes`, in few bytes; None where a new log must be started."""
+        return self._log.take(self._state, self.config)
+
     @classmethod
-    def restore(cls, data: bytes) -> "EvolvingMetricLearner":
-        """The learner a snapshot was taken of: same predictions, same future, bit for bit."""
-        state, config = snapshot.load(data)
+    def restore(cls, data: bytes, changes: Iterable[bytes] = ()) -> "EvolvingMetricLearner":
+        """The learner a snapshot was taken of, and what changed after it: same predictions, same future, bit for bit.
+
+        Its log goes on after the last of the changes.
+        """
+        header, arrays = snapshot.read(data)
+        log = Log(apply(header, arrays, checksum(data), changes))
+        state, config = snapshot.build(header, arrays)
+        log.go_on(state, config)
         learner = cls(state.space, config)
-        learner._state = state
+        learner._state, learner._log = state, log
         return learner
 
     # -- helpers ---------------------------------------------------------------------------------------------------
@@ -387,3 +410,8 @@ class EvolvingMetricLearner:
 def _doubled(before: int, now: int) -> bool:
     """Whether the samples of a space have just become FIRST_AGAIN, or twice, four times, ... as many."""
     return now // FIRST_AGAIN > 0 and (now // FIRST_AGAIN).bit_length() > (before // FIRST_AGAIN).bit_length()
+
+
+def _passed(before: int, now: int, every: int) -> bool:
+    """Whether a count has just passed a multiple of `every`."""
+    return now // every > before // every

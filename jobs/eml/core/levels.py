@@ -193,11 +193,14 @@ def _relay(state: State, layout: list[_Column]) -> None:
 
 def _relay_memory(state: State, layout: list[_Column], source: Index, new: Mask) -> None:
     memory, d = state.memory, len(state.space)
-    X = memory.X[:, source]
+    X, grain = memory.X[:, source], np.where(new, 0.0, memory.grain[source])
     for j in np.flatnonzero(new):
         X[:, j] = layout[j].values
-    memory.X = np.hstack([X, memory.X[:, d:]])
-    memory.observed = np.hstack([memory.observed[:, source], memory.observed[:, d:]])
+    memory.replace(
+        np.hstack([X, memory.X[:, d:]]),
+        np.hstack([memory.observed[:, source], memory.observed[:, d:]]),
+        np.concatenate([grain, memory.grain[d:]]),
+    )
 
 
 def _relay_statistics(state: State, source: Index, new: Mask) -> None:

@@ -53,5 +53,6 @@ def _units(X: Array, observed: Mask) -> Array:
 
 
 def _apply(state: State, columns: Index, unit: Array, squashed: Array, observed: Mask) -> None:
-    state.memory.X[:, columns] = squashed
+    state.memory.regrain(columns, np.zeros(len(columns)))  # their values are others: a grain is laid anew
+    state.memory.put(columns, squashed)
     state.statistics.restate(squashed, observed, columns, unit)

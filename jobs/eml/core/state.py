@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eml.core.arrays import Array, Index, Mask
+from eml.core.arrays import Array, Index, Mask, to_single
 from eml.core.config import LearnerConfig
 from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.linear import Linear
@@ -98,13 +98,10 @@ class State:
         return self.views[-1] if self.views else None
 
     def refresh(self) -> None:
-        """Embed the memory in every view."""
-        for view in self.views:
-            view.L = np.ascontiguousarray(view.L)  # BLAS sums by layout: a restored learner must have the same one
-            view.refresh(self.memory, len(self.classes), self.statistics.mean)
-        if self.fresh is not None and len(self.fresh.view.L):
-            view = self.fresh.view
-            view.L = np.ascontiguousarray(view.L)
+        """Embed the memory in every view; what was learnt is rounded first to what a snapshot keeps."""
+        self._to_single()
+        started = [self.fresh.view] if self.fresh is not None and len(self.fresh.view.L) else []
+        for view in (*self.views, *started):
             view.refresh(self.memory, len(self.classes), self.statistics.mean)
 
     def fit(self, linear: Linear | None, rows: Index | None = None, *, young: bool = True) -> None:
@@ -117,6 +114,16 @@ class State:
         if count < among:
             rows = self.memory.sample(count, self.rng, rows)
         linear.fit(self.memory, self.statistics, len(self.classes), rows, steps=steps)
+
+    def _to_single(self) -> None:
+        """Round metrics and weights; BLAS sums by layout as well, so a restored learner must have the same one."""
+        for view in (*self.views, *([] if self.fresh is None else [self.fresh.view])):
+            view.L = to_single(view.L)
+        for linear in (self.linear, None if self.fresh is None else self.fresh.linear):
+            if linear is not None:
+                linear.W, linear.b = to_single(linear.W), to_single(linear.b)
+        if self.upcoming is not None and self.upcoming.Ls is not None:
+            self.upcoming.Ls = to_single(self.upcoming.Ls)
 
     def new_columns(self) -> Index:
         """Columns the survivors' view lacks, while there is one."""

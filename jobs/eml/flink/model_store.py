@@ -5,7 +5,8 @@ under the model's key. State is read on a cache miss and written when something 
 differ at the end of a call: a checkpoint between calls holds everything. Decides nothing about records.
 
     index     KEY             when all parts were last written, which parts there are, and of how many pieces
-    model     KEY             the newest learner
+    model     KEY             the newest learner, as it was when last written whole
+    changes   NUMBER:KEY      pieces of the log of what changed in it since
     window    KEY             what is small and changes often
     others    KEY             learners of versions that were left
     labels    NUMBER:KEY      pieces of the log of readings and labels that wait for each other
@@ -37,7 +38,8 @@ from eml.stream.records import Raw
 
 BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 PARTS = ("model", "window", "others")  # one entry each
-EXPIRING = ("index", *PARTS, "labels")
+LOGS = ("labels", "changes")  # entries by number
+EXPIRING = ("index", *PARTS, *LOGS)
 STATES = (*EXPIRING, "waiting")
 MAGIC, VERSION = b"EMLI", 1
 REFRESHES = 4  # full writes in a time to live
@@ -51,17 +53,18 @@ class Index:
 
     written_at: float | None = None  # seconds since 1970 of the last full write; None: nothing was written yet
     parts: frozenset[str] = frozenset()
-    labels: int = 0  # pieces
+    labels: int = 0  # pieces of each log
+    changes: int = 0
 
     def dump(self) -> bytes:
         """As bytes."""
-        return pack(MAGIC, VERSION, [self.written_at, sorted(self.parts), self.labels], b"")
+        return pack(MAGIC, VERSION, [self.written_at, sorted(self.parts), self.labels, self.changes], b"")
 
     @classmethod
     def load(cls, data: bytes) -> "Index":
         """The index that was dumped."""
-        (written_at, parts, labels), _ = unpack(MAGIC, VERSION, data, "the index of a model's parts")
-        return cls(written_at, frozenset(parts), labels)
+        (written_at, parts, *pieces), _ = unpack(MAGIC, VERSION, data, "the index of a model's parts")
+        return cls(written_at, frozenset(parts), *pieces)
 
 
 @dataclass(slots=True)
@@ -158,7 +161,7 @@ class ModelStore:
         everything |= written_at is not None and self._now - written_at > self._ttl_s / REFRESHES
         if written_at is not None and not everything and not keeping.has_changes(live.model):
             return False
-        changes = keeping.take_changes(live.model, everything=everything)
+        changes = keeping.take_changes(live.model, everything=everything, log=True)
         written = {"model": changes.model, "window": changes.small, "others": changes.others}
         for part, data in written.items():
             if data is not None:
@@ -167,28 +170,28 @@ class ModelStore:
         if everything or written_at is None:
             written_at = self._now
         new = {part for part, data in written.items() if data is not None}
-        labels = self._store_labels(key, live, changes)
-        if written_at != index.written_at or labels != index.labels or not new <= index.parts:
-            live.index = Index(written_at, index.parts | new, labels)
-            self._states["index"].put(key, live.index.dump())
+        labels = self._append("labels", key, live, index.labels, changes.all_labels, changes.labels)
+        pieces = self._append("changes", key, live, index.changes, changes.model and b"", changes.model_changes)
+        index = Index(written_at, index.parts | new, labels, pieces)
+        if index != live.index:
+            self._states["index"].put(key, index.dump())
+            live.index = index
         if self._cache.get(key) is live:
             self._cached_bytes += live.size - before
             self._shrink()
-        return changes.model is not None
+        return changes.model is not None or bool(changes.model_changes)
 
-    def _store_labels(self, key: str, live: Live, changes: keeping.Changes) -> int:
-        """Write new pieces of the log; how many there are then."""
-        state, count = self._states["labels"], live.index.labels
-        for piece in changes.labels:
-            state.put(f"{count}:{key}", piece)
-            live.sizes["labels"] = live.sizes.get("labels", 0) + len(piece)
-            count += 1
-        if changes.all_labels is not None:
-            for number in range(1, count):
+    def _append(self, log: str, key: str, live: Live, count: int, anew: bytes | None, pieces: Sequence[bytes]) -> int:
+        """Write new pieces of a log that has `count`, behind its only piece `anew` where it begins anew; the count."""
+        state = self._states[log]
+        if anew is not None:
+            for number in range(1 if anew else 0, count):
                 state.remove(f"{number}:{key}")
-            state.put(f"0:{key}", changes.all_labels)
-            live.sizes["labels"] = len(changes.all_labels)
-            count = 1
+            live.sizes[log], count = 0, 0
+        for piece in (*([anew] if anew else []), *pieces):
+            state.put(f"{count}:{key}", piece)
+            live.sizes[log] = live.sizes.get(log, 0) + len(piece)
+            count += 1
         return count
 
     def _read(self, key: str, name: str) -> Live:
@@ -199,6 +202,7 @@ class ModelStore:
         parts = self._parts(key, index)
         sizes = {part: len(getattr(parts, "small" if part == "window" else part) or b"") for part in PARTS}
         sizes["labels"] = sum(map(len, parts.labels))
+        sizes["changes"] = sum(map(len, parts.model_changes))
         return Live(self.load(name, parts), index, sizes)
 
     def _index(self, key: str) -> Index:
@@ -207,8 +211,10 @@ class ModelStore:
 
     def _parts(self, key: str, index: Index) -> keeping.Parts:
         found = {part: self._states[part].get(key) for part in PARTS if part in index.parts}
-        labels = [self._states["labels"].get(f"{number}:{key}") for number in range(index.labels)]
-        return keeping.Parts(found.get("model"), found.get("window"), found.get("others"), labels)
+        labels, changes = (
+            [self._states[log].get(f"{number}:{key}") for number in range(getattr(index, log))] for log in LOGS
+        )
+        return keeping.Parts(found.get("model"), found.get("window"), found.get("others"), labels, changes)
 
     def _is_over(self, index: Index) -> bool:
         return index.written_at is not None and self._now - index.written_at > FORGOTTEN * self._ttl_s
@@ -216,8 +222,9 @@ class ModelStore:
     def _clear(self, key: str, index: Index) -> None:
         for part in (*index.parts, "index"):
             self._states[part].remove(key)
-        for number in range(index.labels):
-            self._states["labels"].remove(f"{number}:{key}")
+        for log in LOGS:
+            for number in range(getattr(index, log)):
+                self._states[log].remove(f"{number}:{key}")
 
     def _put(self, key: str, live: Live) -> None:
         self._cache[key] = live

@@ -1,6 +1,7 @@
 """A key's models as bytes and back, in parts by how often they change; each with a magic, a version and a checksum.
 
-    model     EMLK  the head's learner                      when it learnt, evolved or was told of an evolution
+    model     EMLK  the head's learner: a base              when it learnt, evolved or was told of an evolution
+              EMLC  and a log of what changed in it         while that is less than the base
     others    EMLL  the learners of versions left
     small     EMLW  all windows, counts and scores          with most micro-batches, so it must stay small
     labels    EMLJ  readings and labels that wait: a log of pieces (`labels`)
@@ -20,15 +21,16 @@ from eml.stream.drift import DriftDetector
 from eml.stream.fleet import KeyModel
 from eml.stream.labels import LabelJoin
 from eml.stream.line import Line, Version
-from eml.stream.lines import Lines
+from eml.stream.lines import Lines, ModelLog
 from eml.stream.moves import Moves
 from eml.stream.packing import pack, unpack
 from eml.stream.recovery import Scores
 from eml.stream.window import Window
 
-MODEL, MODEL_VERSION = b"EMLK", 2
+MODEL, MODEL_VERSION = b"EMLK", 3
+MODEL_CHANGES, MODEL_CHANGES_VERSION = b"EMLC", 1
 SMALL, SMALL_VERSION = b"EMLW", 2
-OTHERS, OTHERS_VERSION = b"EMLL", 2
+OTHERS, OTHERS_VERSION = b"EMLL", 3
 
 
 def model_changed(moves: Moves) -> bool:
@@ -49,12 +51,34 @@ def small_changed(moves: Moves) -> bool:
 
 
 def dump_model(moves: Moves) -> bytes:
-    """The head's learner, and where the key stands."""
+    """The head's learner, and where the key stands: a base that pieces go on from."""
+    lines = _lines(moves)
+    base = pack(MODEL, MODEL_VERSION, _standing(moves), lines.head.learner.start_log())
+    lines.log = ModelLog(lines.head.learner, len(base))
+    moves.changed = lines.head.changed = False
+    return base
+
+
+def dump_model_changes(moves: Moves) -> bytes | None:
+    """What changed in them since the last base or piece; None where a new base is needed, or is worth it."""
+    lines = _lines(moves)
+    log = lines.log
+    if log is None or log.outgrown or log.learner is not lines.head.learner:
+        return None
+    changes = log.learner.changes()
+    if changes is None:
+        return None
+    piece = pack(MODEL_CHANGES, MODEL_CHANGES_VERSION, _standing(moves), changes)
+    log.later += len(piece)
+    moves.changed = lines.head.changed = False
+    return piece
+
+
+def _standing(moves: Moves) -> dict[str, Any]:
+    """Where the key stands."""
     lines = _lines(moves)
     announced = _plain(moves.announced) if moves.announced is not None else None
-    description = {"current": _plain(lines.head.version), "known": lines.known, "announced": announced}
-    moves.changed = lines.head.changed = False
-    return pack(MODEL, MODEL_VERSION, description, lines.head.snapshot())
+    return {"current": _plain(lines.head.version), "known": lines.known, "announced": announced}
 
 
 def dump_others(moves: Moves) -> bytes:
@@ -97,11 +121,15 @@ class Parts:
     small: bytes | None = None
     others: bytes | None = None
     labels: list[bytes] = field(default_factory=list)
+    model_changes: list[bytes] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Changes(Parts):
-    """What is to be written: None and nothing where nothing changed; pieces of labels are added to those before."""
+    """What is to be written: None and nothing where nothing changed; pieces are added to those before.
+
+    With a new `model` the pieces of the one before are to be removed.
+    """
 
     all_labels: bytes | None = None  # in place of all pieces
 
@@ -112,11 +140,17 @@ def has_changes(key: KeyModel) -> bool:
     return key.join is not None or model_changed(moves) or small_changed(moves) or others_changed(moves)
 
 
-def take_changes(key: KeyModel, *, everything: bool = False) -> Changes:
-    """What changed since the last call, or all there is."""
+def take_changes(key: KeyModel, *, everything: bool = False, log: bool = False) -> Changes:
+    """What changed since the last call, or all there is; of the head only the changes where there is a `log` for them.
+
+    Where there is none the whole head is written with every change of it.
+    """
     moves, join, changes = key.moves, key.join, Changes()
     if moves.lines is not None:
-        changes.model = dump_model(moves) if everything or model_changed(moves) else None
+        if everything or model_changed(moves):
+            piece = dump_model_changes(moves) if log and not everything else None
+            changes.model_changes = [piece] if piece is not None else []
+            changes.model = dump_model(moves) if piece is None else None
         changes.others = dump_others(moves) if everything or others_changed(moves) else None
         changes.small = dump_small(moves) if everything or small_changed(moves) else None
     if join is not None and (everything or join.outgrown):
@@ -141,7 +175,7 @@ def load(key: str, settings: Settings, parts: Parts, donors: Donors | None = Non
         learning = settings.learning
         loaded.join = LabelJoin.load(learning.labels_kept, learning.label_wait_ms, parts.labels)
     if parts.model is not None:
-        loaded.moves.lines = _load_model(loaded.moves, parts.model, f"the model of key {key!r}")
+        loaded.moves.lines = _load_model(loaded.moves, parts, f"the model of key {key!r}")
         if parts.others is not None:
             _load_others(loaded.moves.lines, parts.others, f"the former models of key {key!r}")
         if parts.small is not None:
@@ -149,13 +183,19 @@ def load(key: str, settings: Settings, parts: Parts, donors: Donors | None = Non
     return loaded
 
 
-def _load_model(moves: Moves, data: bytes, what: str) -> Lines:
-    description, snapshot = unpack(MODEL, MODEL_VERSION, data, what)
-    announced = description["announced"]
+def _load_model(moves: Moves, parts: Parts, what: str) -> Lines:
+    base = parts.model or b""
+    standing, snapshot = unpack(MODEL, MODEL_VERSION, base, what)
+    changes = []
+    for piece in parts.model_changes:
+        standing, change = unpack(MODEL_CHANGES, MODEL_CHANGES_VERSION, piece, what)
+        changes.append(change)
+    announced = standing["announced"]
     moves.announced = Version(*announced) if announced else None
-    head = Line.of(Version(*description["current"]), EvolvingMetricLearner.restore(snapshot))
+    head = Line.of(Version(*standing["current"]), EvolvingMetricLearner.restore(snapshot, changes))
     head.changed = False
-    return Lines(head, known=description["known"])
+    log = ModelLog(head.learner, len(base), sum(map(len, parts.model_changes)))
+    return Lines(head, known=standing["known"], log=log)
 
 
 def _load_others(lines: Lines, data: bytes, what: str) -> None:

@@ -8,11 +8,26 @@ model of its own version.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from eml.core import EvolvingMetricLearner
 from eml.settings import LearningSettings
 from eml.stream.line import Line
 from eml.stream.schema import ReadingSchema
 
 KNOWN_SCHEMAS = 64  # ids a key remembers
+
+
+@dataclass(slots=True)
+class ModelLog:
+    """What state holds of the head: a base of this learner, and pieces with what changed since (`keeping`)."""
+
+    learner: EvolvingMetricLearner
+    base: int  # bytes
+    later: int = 0  # bytes of the pieces
+
+    @property
+    def outgrown(self) -> bool:
+        """Whether pieces are more than the base: a new one doubles the writing at most."""
+        return self.later > self.base
 
 
 @dataclass(slots=True)
@@ -24,6 +39,7 @@ class Lines:
     known: list[int] = field(default_factory=list)  # schema ids the key was on
     other: int = 0  # the schema id of the last records, where they were not of the head's version
     other_count: int = 0  # how many of them came in a row
+    log: ModelLog | None = None  # None: nothing of the head was written yet
 
     def of(self, schema_id: int, now_ms: int, settings: LearningSettings) -> Line | None:
         """The line of a version that was left and is still kept."""

@@ -522,7 +522,7 @@ def test_beside_the_joint_view_the_survivors_one_goes_on_learning():
     learner = taught(WORLD, A, 480, replace(BUSY, memory_size=1024))
     learner.evolve(space(*B))
     inherited, steps = learner._state.views[0].L, []
-    for batch in range(8):
+    for batch in range(12):
         learner.learn(*WORLD.draw(32, 70 + batch, B))
         assert [view.name for view in learner._state.views] == ["survived", "joint"]
         steps.append(not np.array_equal(inherited, learner._state.views[0].L))

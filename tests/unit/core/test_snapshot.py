@@ -225,8 +225,10 @@ def test_the_head_is_as_documented_and_the_header_is_plain_json():
     assert checksum == zlib.crc32(data[HEAD.size :])
     header, arrays = opened(data)
     assert header["space"]["names"] == [f"f{i}" for i in A]
-    sizes = [int(np.prod(shape)) * np.dtype(kind).itemsize for _, kind, shape in header["arrays"]]
-    assert sum(sizes) == len(arrays)
+    assert sum(size for _, _, _, size in header["arrays"]) == len(arrays)
+    for _, kind, shape, size in header["arrays"]:
+        if kind[0] in "<|":
+            assert size == int(np.prod(shape)) * np.dtype(kind).itemsize
 
 
 def test_an_unknown_version_is_named_beside_the_known_one():
@@ -365,7 +367,7 @@ def test_the_golden_snapshot_has_every_part_of_the_format_and_is_small():
     assert any(header["space"]["aliases"].values())
     assert header["counters"]["cut"] > 0
     assert header["counters"]["missing"] > 0
-    assert {name for name, _, _ in header["arrays"]} > {
+    assert {name for name, *_ in header["arrays"]} > {
         "upcoming.Ls",
         "upcoming.explained",
         "view1.L",

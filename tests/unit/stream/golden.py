@@ -15,7 +15,8 @@ from eml.stream.records import Position, Raw
 from tests.unit.stream.test_fleet import SETTINGS, look_up, records
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-MODEL, SMALL, OTHERS, WAITING = (FIXTURES / f"key-v2.{kind}" for kind in ("emlk", "emlw", "emll", "emlq"))
+FILES = ("key-v3.emlk", "key-v2.emlw", "key-v3.emll", "key-v2.emlq")
+MODEL, SMALL, OTHERS, WAITING = (FIXTURES / name for name in FILES)
 STREAM = [1] * 40 + [2] * 30
 NEXT = [2] * 10
 RAWS = [

@@ -47,7 +47,14 @@ def records(versions: Iterable[int], seed: int = 0, labelled: float = 0.6, step_
     return raws
 
 
-def run(raws: Sequence[Raw], settings: Settings = SETTINGS, cut: int | None = None, *, reload: bool = False) -> Results:
+def run(
+    raws: Sequence[Raw],
+    settings: Settings = SETTINGS,
+    cut: int | None = None,
+    *,
+    reload: bool = False,
+    log: bool = False,
+) -> Results:
     """Step through the records in micro-batches of `cut`, through bytes and back between them where asked."""
     model, together, parts = KeyModel("pump", settings), Results(), keeping.Parts()
     for start in range(0, len(raws), cut or len(raws)):
@@ -57,19 +64,22 @@ def run(raws: Sequence[Raw], settings: Settings = SETTINGS, cut: int | None = No
         together.dead_letters += results.dead_letters
         together.scored += results.scored
         together.right += results.right
-        keep(parts, model)
+        keep(parts, model, log=log)
         if reload:
             model = keeping.load("pump", settings, parts)
     return together
 
 
-def keep(parts: keeping.Parts, model: KeyModel) -> None:
+def keep(parts: keeping.Parts, model: KeyModel, *, log: bool = False) -> keeping.Changes:
     """Write what changed, as the operator does to Flink's state."""
-    changes = keeping.take_changes(model)
-    parts.model = changes.model or parts.model
+    changes = keeping.take_changes(model, log=log)
+    if changes.model is not None:
+        parts.model, parts.model_changes = changes.model, []
+    parts.model_changes = parts.model_changes + changes.model_changes
     parts.small = changes.small or parts.small
     parts.others = changes.others or parts.others
     parts.labels = [changes.all_labels] if changes.all_labels is not None else parts.labels + changes.labels
+    return changes
 
 
 STREAM = [1] * 60 + [2] * 50 + [3] * 40 + [2] * 3 + [3] * 20 + [2, 3] * 20 + [2] * 40 + [1, 3, 2] * 5
@@ -80,6 +90,46 @@ STREAM = [1] * 60 + [2] * 50 + [3] * 40 + [2] * 3 + [3] * 20 + [2, 3] * 20 + [2]
 def test_results_depend_neither_on_the_cut_nor_on_reloads(cut, reload):
     raws = records(STREAM)
     assert run(raws, cut=cut, reload=reload) == run(raws)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 64])
+@pytest.mark.parametrize("reload", [False, True])
+def test_results_are_the_same_where_the_model_is_a_log(cut, reload):
+    raws = records(STREAM)
+    assert run(raws, cut=cut, reload=reload, log=True) == run(raws)
+
+
+def test_a_log_holds_the_model_and_is_no_longer_than_its_base():
+    model, parts, pieces, bases = KeyModel("pump", SETTINGS), keeping.Parts(), 0, 0
+    raws = records([1] * 300 + [2] * 200)
+    for start in range(0, len(raws), 20):
+        model.step(raws[start : start + 20], look_up)
+        changes = keep(parts, model, log=True)
+        assert not (changes.model and changes.model_changes)
+        pieces, bases = pieces + len(changes.model_changes), bases + (changes.model is not None)
+        longest = max(map(len, parts.model_changes), default=0)
+        assert sum(map(len, parts.model_changes)) <= len(parts.model or b"") + longest
+        loaded = keeping.load("pump", SETTINGS, parts)
+        assert keeping.take_all(loaded).model == keeping.dump_model(keeping.load("pump", SETTINGS, parts).moves)
+        assert loaded.moves.lines is not None
+        assert model.moves.lines is not None
+        assert loaded.moves.lines.head.snapshot() == model.moves.lines.head.snapshot()
+        assert loaded.moves.lines.known == model.moves.lines.known
+    assert pieces > 1
+    assert bases > 1
+
+
+def test_models_of_versions_left_are_not_written_again_when_the_head_learns():
+    model, parts = KeyModel("pump", SETTINGS), keeping.Parts()
+    raws = records([1] * 60 + [2] * 200)
+    model.step(raws[:70], look_up)
+    assert keep(parts, model, log=True).others
+    written = []
+    for start in range(70, len(raws), 10):
+        model.step(raws[start : start + 10], look_up)
+        written.append(keep(parts, model, log=True))
+    assert sum(len(changes.model_changes) for changes in written) > 1
+    assert not any(changes.others for changes in written)
 
 
 def test_every_record_is_answered_once_and_in_order():

@@ -51,6 +51,11 @@ def hear(state: State, X: Array, present: Mask, neighbours: int) -> Heard:
     return Heard(distances, scores, begun, opinions)
 
 
+def fresh_answers(state: State) -> bool:
+    """Whether there is a fresh start, and it has seen enough to answer."""
+    return state.fresh is not None and state.fresh.view.embedded is not None
+
+
 def entries(state: State) -> dict[str, Entry]:
     """The experts there are now, and how each begins; without linear and fresh views the paper's method, as it is."""
     seats = {"metric": Entry()}

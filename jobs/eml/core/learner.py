@@ -19,13 +19,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, experts, fresh, inheriting, levels, reaction, rounding, snapshot, squashing
+from eml.core import evolution, experts, fresh, inheriting, levels, predictor, reaction, rounding, snapshot, squashing
 from eml.core.arrays import TINY, Array, Index, Mask
 from eml.core.changes import Log, apply
 from eml.core.config import LearnerConfig
 from eml.core.errors import FeatureError
 from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
+from eml.core.predictor import Predictor
 from eml.core.report import NO_LABELS, Evolution, Explanation, Label, Prediction, Predictions, Stage
 from eml.core.sealed import checksum
 from eml.core.spelling import Spelling, fold_weights
@@ -55,6 +56,7 @@ class EvolvingMetricLearner:
         self.config = config or LearnerConfig()
         self._state = State.new(space, self.config, seed)
         self._log = Log()
+        self._predictor: Predictor | None = None  # laid out by the first prediction after a change
 
     @property
     def space(self) -> FeatureSpace:
@@ -100,34 +102,34 @@ class EvolvingMetricLearner:
         if not state.views:
             n = len(values)
             return Predictions([None] * n, (), np.zeros((n, 0)), np.zeros(n), np.full(n, np.inf))
-        cleaned, present, _ = state.statistics.clean(state.spelling.spell(values))
-        heard = experts.hear(state, cleaned, present, self.config.neighbours)
-        p = state.mixture.probabilities(heard.opinions)
-        top = np.sort(p, axis=1)
+        answer = self._answer(values)
+        classes, C = tuple(state.classes), len(state.classes)
+        best = answer[:, C + predictor.BEST :].astype(np.intp).tolist()
         return Predictions(
-            labels=self._said(p),
-            classes=tuple(state.classes),
-            scores=p,
-            margin=top[:, -1] - top[:, -2] if p.shape[1] > 1 else np.ones(len(p)),
-            novelty=self._novelty(heard.distances[-1], present),
-            fresh=self._said(heard.opinions["fresh"]) if "fresh" in heard.opinions else None,
+            labels=[classes[label] for label, _ in best],
+            classes=classes,
+            scores=answer[:, :C],
+            margin=answer[:, C + predictor.MARGIN],
+            novelty=answer[:, C + predictor.NOVELTY],
+            fresh=[classes[label] for _, label in best] if experts.fresh_answers(state) else None,
         )
-
-    def _said(self, scores: Array) -> list[Label | None]:
-        return [self._state.classes[best] for best in scores.argmax(axis=1)]
-
-    def _novelty(self, distances: Array, present: Mask) -> Array:
-        """Unlike all known is also a sample of which nothing is there to compare."""
-        usual = self._state.usual
-        comparable = present.any(axis=1) & (usual > 0.0)
-        return np.where(comparable, distances.min(axis=1) / (usual or 1.0), np.inf)
 
     def predict_one(self, x: ArrayLike) -> Prediction:
         """The prediction for one sample (d,)."""
-        many = self.predict_many(np.asarray(x, dtype=np.float64)[None])
-        scores = dict(zip(many.classes, many.scores[0].tolist(), strict=True))
-        reason = None if many.labels[0] is not None else NO_LABELS
-        return Prediction(many.labels[0], scores, float(many.margin[0]), float(many.novelty[0]), reason)
+        state, values = self._state, self._matrix(np.asarray(x, dtype=np.float64)[None])
+        if not state.views:
+            return Prediction(None, {}, 0.0, float("inf"), NO_LABELS)
+        *scores, margin, novelty, best, _ = self._answer(values)[0].tolist()
+        classes = state.classes
+        return Prediction(classes[int(best)], dict(zip(classes, scores, strict=True)), margin, novelty)
+
+    def _answer(self, values: Array) -> Array:
+        """Scores, margin, novelty, best class and the fresh start's (n, C + 4), compiled where that is possible."""
+        if predictor.kernels() is None:
+            return predictor.reference(self._state, values, self.config.neighbours)
+        if self._predictor is None:
+            self._predictor = Predictor(self._state, self.config.neighbours)
+        return self._predictor.answer(values)
 
     # -- learn -----------------------------------------------------------------------------------------------------
 
@@ -136,6 +138,7 @@ class EvolvingMetricLearner:
         values = self._matrix(X)
         if len(values) != len(y):
             raise FeatureError(f"{len(values)} samples came with {len(y)} labels")
+        self._predictor = None
         for start in range(0, len(values), self.config.batch):
             piece = slice(start, start + self.config.batch)
             self._learn_piece(values[piece], y[piece])
@@ -293,10 +296,12 @@ class EvolvingMetricLearner:
 
     def announce(self, space: FeatureSpace) -> None:
         """The next space is known; samples of the current one still come. Starts the T-stage."""
+        self._predictor = None
         evolution.announce(self._state, self._inner(space))
 
     def evolve(self, space: FeatureSpace) -> Evolution:
         """From now on samples are of `space`. Runs what is left of the T-stage; the I-stage follows with labels."""
+        self._predictor = None
         fitter = self._fitter()
         state = self._state
         report = evolution.evolve(state, self._inner(space), self.config, fitter)
@@ -311,6 +316,7 @@ class EvolvingMetricLearner:
 
     def react(self, how: reaction.Reaction) -> None:
         """A drift was found: errors have risen while the space stayed as it is. Predictions go on at once."""
+        self._predictor = None
         reaction.react(self._state, how, self.config.neighbours)
 
     # -- explain ---------------------------------------------------------------------------------------------------

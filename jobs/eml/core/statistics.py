@@ -70,10 +70,14 @@ class Statistics:
         """Values from the origin with the mean where one is missing, the mask of what was there, the number cut."""
         present = np.isfinite(X)
         X = np.where(present, squash(np.clip(X, -FURTHEST, FURTHEST) - self.origin, self.unit), self.mean)
-        limit = np.where(self.count >= KNOWN_AFTER, np.maximum(CLIP * self._usual(), self.largest), CLIP * self.first)
-        limit = np.where(limit > 0.0, np.minimum(limit, LARGEST), LARGEST)
+        limit = self.limits()
         cut = int((np.abs(X) > limit).sum())
         return np.clip(X, -limit, limit), present, cut
+
+    def limits(self) -> Array:
+        """How far (d,) from its origin a value may be before it is cut."""
+        limit = np.where(self.count >= KNOWN_AFTER, np.maximum(CLIP * self._usual(), self.largest), CLIP * self.first)
+        return np.where(limit > 0.0, np.minimum(limit, LARGEST), LARGEST)
 
     def update(self, X: Array, present: Mask) -> None:
         """Take in a cleaned batch; missing values do not count."""

@@ -68,15 +68,20 @@ class View:
         whole = there.all(axis=1)
         if whole.all():
             return self.embedded.class_distances(self.embed(X), neighbours)
-        if self.by_column is None:
-            self.by_column = Columns.build(self.embedded, self._centred(memory), self.L)
-        Q = self.embed(X, there)
+        by_column, Q = self.columns_of(memory), self.embed(X, there)
         if not whole.any():
-            return self.by_column.class_distances(Q, there, neighbours)
+            return by_column.class_distances(Q, there, neighbours)
         out, part = np.empty((len(X), self.embedded.classes)), ~whole
         out[whole] = self.embedded.class_distances(Q[whole], neighbours)
-        out[part] = self.by_column.class_distances(Q[part], there[part], neighbours)
+        out[part] = by_column.class_distances(Q[part], there[part], neighbours)
         return out
+
+    def columns_of(self, memory: Memory) -> Columns:
+        """The embedded memory column by column, made when it is first asked for."""
+        assert self.embedded is not None  # noqa: S101  a view is refreshed before it is asked
+        if self.by_column is None:
+            self.by_column = Columns.build(self.embedded, self._centred(memory), self.L)
+        return self.by_column
 
 
 @dataclass(slots=True)

@@ -1,0 +1,171 @@
+"""Predictions between two changes of a learner: what they need is laid out once, then each is one compiled call.
+
+Called by the learner, which lets go of its predictor whenever it learns, evolves or reacts. Without numba the views
+answer one after another in numpy (`reference`): the same answers but for rounding, at many times the time.
+
+    Predictor   the layout of a learner's state; `kernels` says what the arrays hold
+    reference   the same answers from the views themselves, which the tests compare with
+    warm_up     compile, or read from the disk what was compiled before, before the first record comes
+"""
+
+import logging
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eml.core import experts, linear, missing, mixture, neighbours, statistics
+from eml.core.arrays import Array, Array32, Index
+from eml.core.state import State
+from eml.core.views import View
+
+NO_SINGLES = np.zeros(0, dtype=np.float32)
+OPINIONS = ("metric", "survived", "joint", "linear", "fresh")
+MARGIN, NOVELTY, BEST, FRESH_BEST, ANSWERS = range(5)  # columns of the answer behind the scores of the classes
+
+_log = logging.getLogger(__name__)
+
+
+@cache
+def kernels() -> ModuleType | None:
+    """The compiled functions; None, with a warning, where there is no numba."""
+    try:
+        from eml.core import kernels as compiled  # noqa: PLC0415  takes a second: not for who predicts nothing
+    except ImportError as error:
+        _log.warning("predictions are not compiled and take many times as long: %s (pip install numba)", error)
+        return None
+    return compiled
+
+
+def warm_up() -> bool:
+    """Compile now what predictions need; False where it cannot be compiled."""
+    return kernels() is not None
+
+
+class Predictor:
+    """A learner's state as the flat arrays of the compiled functions; valid until the state changes."""
+
+    def __init__(self, state: State, count: int) -> None:
+        fresh = state.fresh if state.fresh is not None and state.fresh.view.embedded is not None else None
+        self._state = state
+        self._views = [*state.views, *([] if fresh is None else [fresh.view])]
+        self._lost = NO_SINGLES
+        classes, has_linear = len(state.classes), state.linear is not None and state.linear.classes > 0
+        now = state.linear if has_linear else None
+        begun = None if fresh is None else fresh.linear
+        singles = [part for view in self._views for part in _singles(view)]
+        at_linear = sum(map(len, singles))
+        singles += [_weights(now), _weights(begun)]
+        at_begun = at_linear + len(singles[-2])
+        weights = [*state.pooling.w[: len(state.views)], 0.0][:2]
+        weights += [0.0, 0.0] if fresh is None else [*fresh.pooling.w, 0.0][:2]
+        mixed = state.mixture
+        counts = [count, len(state.views), has_linear, fresh is not None, begun is not None, at_linear, at_begun]
+        self._layout = (
+            _features(state, now, begun),
+            np.array([*CONSTANTS, state.usual, mixed.together, *weights]),
+            np.array([*counts, len(mixed.experts) == 1], dtype=np.int64),
+            self._places(),
+            np.array([_embedded(view).starts for view in self._views], dtype=np.int64),
+            np.concatenate([view.centre for view in self._views]),
+            np.concatenate([view.columns for view in self._views]).astype(np.int64),
+            np.concatenate(singles),
+        )
+        biases = [np.zeros(classes) if part is None else part.b for part in (now, begun)]
+        self._mixing = (_mixing(mixed), np.ascontiguousarray(biases, dtype=np.float64))
+        self._width = classes + ANSWERS
+
+    def answer(self, values: Array) -> Array:
+        """Scores and what follows from them (n, C + 4) of samples (n, outer)."""
+        compiled: Any = kernels()
+        out = np.empty((len(values), self._width))
+        values = np.ascontiguousarray(values)
+        if not compiled.answer_rows(values, *self._layout, self._lost, *self._mixing, out):
+            self._lost = self._columns()
+            compiled.answer_rows(values, *self._layout, self._lost, *self._mixing, out)
+        return out
+
+    def _places(self) -> NDArray[np.int64]:
+        """Sizes of each view, and where its parts begin."""
+        rows, at_columns, at_singles, at_lost = [], 0, 0, 0
+        for view in self._views:
+            (k, d), M = view.L.shape, len(_embedded(view).Z)
+            rows.append([d, k, M, at_columns, at_singles, at_lost])
+            at_columns, at_singles, at_lost = (
+                at_columns + d,
+                at_singles + d * k + 2 * M * k,
+                at_lost + d + d * k + 2 * d * M,
+            )
+        return np.array(rows, dtype=np.int64)
+
+    def _columns(self) -> Array32:
+        """What samples with missing values need; made when the first one comes."""
+        parts = []
+        for view in self._views:
+            made, d = view.columns_of(self._state.memory), len(view.columns)
+            parts += [made.share.astype(np.float32), made.L[:d].ravel(), made.E[:d].ravel()]
+        return np.concatenate(parts)
+
+
+CONSTANTS = (
+    statistics.FURTHEST,
+    float(neighbours.FARTHEST),
+    linear.FARTHEST,
+    float(neighbours.TINY),
+    neighbours.EMPTY,
+    missing.TOO_MUCH,
+    mixture.SMOOTHING,
+)
+
+
+def _embedded(view: View) -> neighbours.Embedded:
+    assert view.embedded is not None  # noqa: S101  a view is refreshed before it is asked
+    return view.embedded
+
+
+def _singles(view: View) -> list[Array32]:
+    """The metric by columns, the exemplars by rows and by columns, in single precision."""
+    Z = _embedded(view).Z
+    return [view.L.T.astype(np.float32).ravel(), Z.ravel(), Z.T.ravel()]
+
+
+def _weights(view: linear.Linear | None) -> Array32:
+    return NO_SINGLES if view is None else view.W.T.astype(np.float32).ravel()
+
+
+def _features(state: State, now: linear.Linear | None, begun: linear.Linear | None) -> Array:
+    """A row for each thing that is known of every column."""
+    spelling, known = state.spelling, state.statistics
+    d = len(state.space)
+    others = np.full(d, -1.0)
+    for column in spelling.others:
+        others[spelling.sources == spelling.sources[column]] = column
+    scales = [np.zeros((2, d)) if part is None else np.stack([part.centre, part.scale]) for part in (now, begun)]
+    rows = [spelling.sources, spelling.is_amount, spelling.level, others]
+    rows += [known.origin, known.unit, known.mean, known.limits(), *scales[0], *scales[1]]
+    return np.array(rows, dtype=np.float64)
+
+
+def _mixing(mixed: mixture.Mixture) -> Array:
+    """Of every opinion the weight that calibrates it, its share, and its weight among those that are pooled."""
+    table = np.zeros((len(OPINIONS), 3))
+    for name, expert in mixed.experts.items():
+        table[OPINIONS.index(name), :2] = expert.calibration.w[0], expert.share
+    for name, weight in zip(mixed.pooled, mixed.pooling.w, strict=True):
+        table[OPINIONS.index(name), 2] = weight
+    return table
+
+
+def reference(state: State, values: Array, count: int) -> Array:
+    """What `Predictor.answer` says, by the views themselves."""
+    cleaned, present, _ = state.statistics.clean(state.spelling.spell(values))
+    heard = experts.hear(state, cleaned, present, count)
+    p = state.mixture.probabilities(heard.opinions)
+    top = np.sort(p, axis=1)
+    margin = top[:, -1] - top[:, -2] if p.shape[1] > 1 else np.ones(len(p))
+    comparable = present.any(axis=1) & (state.usual > 0.0)
+    novelty = np.where(comparable, heard.distances[-1].min(axis=1) / (state.usual or 1.0), np.inf)
+    fresh: Index = heard.opinions["fresh"].argmax(axis=1) if "fresh" in heard.opinions else np.zeros(len(p), np.intp)
+    return np.column_stack([p, margin, novelty, p.argmax(axis=1), fresh])

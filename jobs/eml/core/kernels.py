@@ -14,7 +14,7 @@ from numba import njit
 
 # Rows of `features`, one value per column of the learner.
 SOURCE, IS_AMOUNT, LEVEL, OTHERS, ORIGIN, UNIT, MEAN, LIMIT, CENTRE, SCALE, FRESH_CENTRE, FRESH_SCALE = range(12)
-# Columns of `views`: neither of the last two is an index into what a sample has, all are into the flat arrays.
+# Columns of `views`: sizes, and where its parts begin in the flat arrays.
 WIDTH, RANK, EXEMPLARS, AT_COLUMNS, AT_SINGLES, AT_LOST = range(6)
 # `counts`
 NEIGHBOURS, METRICS, LINEAR, FRESH, FRESH_LINEAR, AT_LINEAR, AT_FRESH_LINEAR, ALONE = range(8)
@@ -382,9 +382,7 @@ def ask_linear(x, there, features, fresh, at, singles, biases, farthest, out):
     linear_logits(x, there, centre, scale, W, biases[fresh], farthest, out)
 
 
-def answer(
-    values, features, constants, counts, views, starts, centres, columns, singles, lost, mixing, biases, out
-):
+def answer(values, features, constants, counts, views, starts, centres, columns, singles, lost, mixing, biases, out):
     """Scores of the classes, margin, novelty, best class and the fresh start's best of every row of `values`.
 
     False where a value is missing and `lost`, what that needs, is empty: lay it out and call again.

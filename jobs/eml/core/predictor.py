@@ -93,7 +93,11 @@ class Predictor:
         for view in self._views:
             (k, d), M = view.L.shape, len(_embedded(view).Z)
             rows.append([d, k, M, at_columns, at_singles, at_lost])
-            at_columns, at_singles, at_lost = at_columns + d, at_singles + d * k + 2 * M * k, at_lost + d + d * k + 2 * d * M
+            at_columns, at_singles, at_lost = (
+                at_columns + d,
+                at_singles + d * k + 2 * M * k,
+                at_lost + d + d * k + 2 * d * M,
+            )
         return np.array(rows, dtype=np.int64)
 
     def _columns(self) -> Array32:

@@ -1,4 +1,4 @@
-"""The learner, pure: numpy, scipy and POT; nothing of Kafka, Flink or files."""
+"""The learner, pure: numpy, scipy, POT and numba; nothing of Kafka, Flink or files."""
 
 from eml.core.config import LearnerConfig
 from eml.core.errors import EmlError, FeatureError, SnapshotDamagedError, SnapshotError, SnapshotVersionError

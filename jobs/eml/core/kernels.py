@@ -14,7 +14,7 @@ from numba import njit
 
 # Rows of `features`, one value per column of the learner.
 SOURCE, IS_AMOUNT, LEVEL, OTHERS, ORIGIN, UNIT, MEAN, LIMIT, CENTRE, SCALE, FRESH_CENTRE, FRESH_SCALE = range(12)
-# Columns of `views`: neither of the last two is an index into what a sample has, all are into the flat arrays.
+# Columns of `views`: sizes, and where its parts begin in the flat arrays.
 WIDTH, RANK, EXEMPLARS, AT_COLUMNS, AT_SINGLES, AT_LOST = range(6)
 # `counts`
 NEIGHBOURS, METRICS, LINEAR, FRESH, FRESH_LINEAR, AT_LINEAR, AT_FRESH_LINEAR, ALONE = range(8)

@@ -9,8 +9,8 @@ from statistics import median
 
 JOB = "job"
 EMPTY, COPY = "empty", "copy"  # what Flink does without us
-RIVER, QUIX = "river", "quix"  # what a user would take instead
-PEERS = (COPY, EMPTY, RIVER, QUIX)
+RIVER = "river"  # what a user would take instead
+PEERS = (COPY, EMPTY, RIVER)
 HEAP, ROCKSDB = "heap", "rocksdb"
 BACKENDS = {HEAP: "hashmap", ROCKSDB: "rocksdb"}  # as Flink calls them
 

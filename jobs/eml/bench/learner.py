@@ -153,8 +153,8 @@ def show(series: dict[str, list[Cost]], console: Console) -> None:
     base = Size()
     console.print(
         f"Where nothing else stands: {base.features} features, {base.exemplars:,} exemplars (a full memory),"
-        f" {base.classes} classes. 'Predict {MANY}' and 'learn {WINDOW}' are whole calls. 'Times River': of the time of its scaled"
-        " logistic regression, one against the rest, on the same samples in the same run.",
+        f" {base.classes} classes. 'Predict {MANY}' and 'learn {WINDOW}' are whole calls. 'Times River': of the"
+        " time of its scaled logistic regression, one against the rest, on the same samples in the same run.",
         soft_wrap=True,
     )
 

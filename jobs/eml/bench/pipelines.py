@@ -2,15 +2,13 @@
 
 Started by `stream` and `paced`; a pipeline is `eml.local`'s job process, and a peer is another module with the job's
 command line. Each on Flink has real Python workers, as on a cluster: under plain `python` they would run inside the
-client. Quix Streams wants another Kafka client than we have, and runs with the Python of the peers' environment.
+client.
 """
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from eml.bench.comparison import BACKENDS, COPY, EMPTY, JOB, QUIX, RIVER, Options, Rival
-from eml.local.errors import LocalError
+from eml.bench.comparison import BACKENDS, COPY, EMPTY, JOB, RIVER, Options, Rival
 from eml.local.jars import connector_jar
 from eml.local.job_process import JobProcess
 from eml.local.stack import Stack
@@ -23,11 +21,8 @@ MODULES = {
     COPY: ("eml.flink.peers", COPY),
     EMPTY: ("eml.flink.peers", EMPTY),
     RIVER: ("eml.bench.river_loop",),
-    QUIX: ("eml.bench.quix_app",),
 }
-WITHOUT_FLINK = {RIVER, QUIX}
-PEERS_PYTHON = "EML_PEERS_PYTHON"
-DEFAULT_PEERS_PYTHON = Path(".venv-peers/bin/python")
+WITHOUT_FLINK = {RIVER}
 
 
 class Pipeline(JobProcess):
@@ -41,25 +36,12 @@ class Pipeline(JobProcess):
         """The job's command line, for a peer with its module and name instead."""
         command = super().command()
         at = command.index("eml.job")
-        if self._kind == QUIX:
-            command[at - 2] = str(peers_python())
         return [*command[:at], *MODULES[self._kind], *command[at + 1 :]]
 
     def wait_until_running(self) -> None:
         """Wait until Flink says that it runs; who has no Flink begins at once."""
         if self._kind not in WITHOUT_FLINK:
             super().wait_until_running()
-
-
-def peers_python() -> Path:
-    """The peers' Python, or how to get one."""
-    path = Path(os.environ.get(PEERS_PYTHON) or DEFAULT_PEERS_PYTHON)
-    if not path.is_file():
-        raise LocalError(
-            f"Quix Streams runs in the peers' environment, and there is no {path}: make it with"
-            f" `make .venv-peers/.ready`, set {PEERS_PYTHON} to its Python, or leave quix out of --peers."
-        )
-    return path.absolute()  # not resolved: an environment's Python is a link, and found by its place
 
 
 def flink_options(rival: Rival, options: Options) -> dict[str, str]:

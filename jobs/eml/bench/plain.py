@@ -1,6 +1,6 @@
-"""What both peers without Flink share: readings as a user would decode them, and answers as JSON.
+"""What a peer without Flink needs: readings as a user would decode them, and answers as JSON.
 
-Used by `river_loop` and `quix_app`, each a process of its own with the job's settings.
+Used by `river_loop`, a process of its own with the job's settings.
 """
 
 import argparse

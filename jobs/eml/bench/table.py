@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from eml.bench.comparison import COPY, EMPTY, JOB, QUIX, RIVER, Options, Pace, Result, Rival
+from eml.bench.comparison import COPY, EMPTY, JOB, RIVER, Options, Pace, Result, Rival
 from eml.bench.load import FEATURES
 from eml.bench.measure import WARM_UP
 
@@ -18,7 +18,6 @@ NAMES = {
     EMPTY: "empty keyed PyFlink operator, record by record",
     COPY: "copy in Java, no Python",
     RIVER: "plain loop, River's logistic regression",
-    QUIX: "Quix Streams with our learner",
 }
 MUST, AIM = 1.0, 2.0  # times the records of the empty operator
 
@@ -32,7 +31,7 @@ def name(rival: Rival) -> str:
 def _new(title: str, first: str, *headings: str) -> Table:
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
     table.add_column(first, justify="right", no_wrap=True)
-    table.add_column("pipeline")
+    table.add_column("pipeline", min_width=20)
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     return table

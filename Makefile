@@ -112,8 +112,10 @@ endef
 .venv-peers/.packages: requirements/peers.txt
 	$(call packages,.venv-peers,$<,--no-deps)
 
+# Compiled once here, and not by every test and job at the same time.
 .venv/.ready: .venv/.packages pyproject.toml
 	$(project)
+	@$(BIN)/python -c 'from eml.core import predictor; predictor.warm_up()'
 
 .venv-peers/.ready: .venv-peers/.packages pyproject.toml
 	$(project)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eml.core import EmlError, LearnerConfig
+from eml.core import EmlError, EvolvingMetricLearner, FeatureSpace, LearnerConfig
 from eml.settings import KafkaSettings, RegistrySettings, Settings, SettingsError, describe, for_workers, load
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "eml.toml"
@@ -367,10 +367,19 @@ def _file_of_token(path: Path) -> dict[str, str]:
     return {"EML_REGISTRY_BEARER_TOKEN_FILE": str(path)}
 
 
-@pytest.mark.parametrize("name", ["registry_ca_file", "job_connector_jar"])
+@pytest.mark.parametrize("name", ["registry_ca_file", "job_connector_jar", "learning_first_model"])
 def test_files_that_are_not_there_are_refused(name, tmp_path):
     variable = f"EML_{name}".upper()
     assert only_problem(LEAST | {variable: str(tmp_path)}).startswith(f"{variable}: there is no file {tmp_path} that")
+
+
+def test_a_first_model_must_be_a_learners_snapshot(tmp_path):
+    file = tmp_path / "first.emls"
+    file.write_bytes(EvolvingMetricLearner(FeatureSpace(("a", "b"))).snapshot())
+    environ = variables("learning", first_model=str(file))
+    assert load(None, environ).learning.first_model == str(file)
+    file.write_bytes(b"something else")
+    assert only_problem(environ).startswith(f"EML_LEARNING_FIRST_MODEL: {file} holds no model: ")
 
 
 def test_a_connector_on_the_cluster_needs_no_file_here():

@@ -1,33 +1,106 @@
 """`eml bench` on the command line: its options, and the import of what it runs only when it runs."""
 
 import argparse
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
+from eml.bench.comparison import BACKENDS, PEERS, Options
 from eml.local.command import told
+
+FEWEST_EXEMPLARS = 64
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register `eml bench`."""
     parser = subparsers.add_parser("bench", help="measure speed on this machine")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    stream = commands.add_parser("stream", help="the job on Flink and Kafka, beside PyFlink without it")
-    stream.add_argument("--records", type=_positive, default=400_000, help="for each pipeline (default %(default)s)")
-    stream.add_argument(
+    stream = commands.add_parser("stream", help="the job on Flink and Kafka, beside what one would take instead")
+    _add_load(stream)
+    _add_pace(stream)
+    _add_rivals(stream)
+    _add_figures(stream)
+    stream.set_defaults(run=_run_stream)
+    learner = commands.add_parser("learner", help="the learner alone: cost against features, exemplars and classes")
+    learner.add_argument(
+        "--rounds", type=_positive, default=5, help="of which the fastest counts (default %(default)s)"
+    )
+    _add_figures(learner)
+    learner.set_defaults(run=_run_learner)
+
+
+def _add_load(stream: argparse.ArgumentParser) -> None:
+    load = stream.add_argument_group("what is sent")
+    load.add_argument("--records", type=_positive, default=400_000, help="for each pipeline (default %(default)s)")
+    load.add_argument(
         "--keys", type=_positives, default=(100, 1000), metavar="N[,N..]", help="devices (default 100,1000)"
     )
-    stream.add_argument("--labelled", type=_share, default=0.05, help="share with a label (default %(default)s)")
-    stream.add_argument(
+    load.add_argument("--labelled", type=_share, default=0.05, help="share with a label (default %(default)s)")
+    load.add_argument("--nulls", type=_shares, default=(0.0,), metavar="SHARE[,..]", help="values missing (default 0)")
+    load.add_argument(
+        "--exemplars",
+        type=_exemplars,
+        default=1024,
+        metavar="N",
+        help="of the model each key begins with (default 1024)",
+    )
+
+
+def _add_pace(stream: argparse.ArgumentParser) -> None:
+    pace = stream.add_argument_group("a load at a pace, for delays; every device sends once a second")
+    pace.add_argument(
+        "--rate", type=_positive, metavar="N", help="records per second, in place of --records and --keys"
+    )
+    pace.add_argument(
+        "--find-rate", action="store_true", help="look for the highest rate that keeps up, from --rate on"
+    )
+    pace.add_argument("--seconds", type=_positive, default=30, help="that are measured (default %(default)s)")
+    pace.add_argument("--settle", type=_positive, default=15, help="seconds before them (default %(default)s)")
+
+
+def _add_rivals(stream: argparse.ArgumentParser) -> None:
+    rivals = stream.add_argument_group("who is compared")
+    rivals.add_argument(
+        "--peers",
+        type=_choices(PEERS),
+        default=("copy", "empty", "river"),
+        metavar="NAME[,..]",
+        help=f"of {', '.join(PEERS)} (default copy,empty,river)",
+    )
+    rivals.add_argument(
+        "--backend",
+        type=_choices(BACKENDS),
+        default=("heap",),
+        metavar="NAME[,..]",
+        help="where the job keeps its state: heap, rocksdb (default heap)",
+    )
+    rivals.add_argument(
         "--micro-batch-ms", type=_positives, default=(1000,), metavar="MS[,MS..]", help="of the job (default 1000)"
     )
-    stream.add_argument("--rounds", type=_positive, default=1, help="turns of each pipeline (default %(default)s)")
-    stream.add_argument("--parallelism", type=_positive, default=1, help="of each pipeline (default %(default)s)")
-    stream.add_argument("--delivery", choices=("exactly-once", "at-least-once"), default="exactly-once")
-    stream.add_argument("--checkpoint-ms", type=_positive, default=5_000, help="between two (default %(default)s)")
-    stream.add_argument("--broker", metavar="ADDRESS", help="use this running broker (host:port), with new topics")
-    stream.add_argument("--registry", metavar="URL", help="use this running registry (Confluent's API)")
-    stream.add_argument(
+    rivals.add_argument("--rounds", type=_positive, default=1, help="turns of each pipeline (default %(default)s)")
+    rivals.add_argument("--parallelism", type=_positive, default=1, help="of each pipeline (default %(default)s)")
+    rivals.add_argument("--delivery", choices=("exactly-once", "at-least-once"), default="exactly-once")
+    rivals.add_argument("--checkpoint-ms", type=_positive, default=5_000, help="between two (default %(default)s)")
+    rivals.add_argument("--broker", metavar="ADDRESS", help="use this running broker (host:port), with new topics")
+    rivals.add_argument("--registry", metavar="URL", help="use this running registry (Confluent's API)")
+    rivals.add_argument(
         "-D", dest="flink", type=_pair, action="append", default=[], metavar="KEY=VALUE", help="Flink's own, for all"
     )
-    stream.set_defaults(run=_run)
+    rivals.add_argument(
+        "-S",
+        dest="settings",
+        type=_pair,
+        action="append",
+        default=[],
+        metavar="SECTION.KEY=VALUE",
+        help="a setting of the job, as job.cached_learners=10000",
+    )
+
+
+def _add_figures(parser: argparse.ArgumentParser) -> None:
+    figures = parser.add_argument_group("figures")
+    figures.add_argument("--json", type=Path, metavar="FILE", help="write them")
+    figures.add_argument("--baseline", type=Path, metavar="FILE", help="of an earlier --json: say what got slower")
 
 
 def _positive(text: str) -> int:
@@ -50,6 +123,27 @@ def _share(text: str) -> float:
     return share
 
 
+def _shares(text: str) -> tuple[float, ...]:
+    return tuple(dict.fromkeys(_share(part) for part in text.split(",")))
+
+
+def _exemplars(text: str) -> int:
+    if _positive(text) < FEWEST_EXEMPLARS:
+        raise argparse.ArgumentTypeError(f"at least {FEWEST_EXEMPLARS} are needed, not {text}")
+    return int(text)
+
+
+def _choices(names: Iterable[str]) -> Callable[[str], tuple[str, ...]]:
+    def chosen(text: str) -> tuple[str, ...]:
+        parts = tuple(dict.fromkeys(text.split(","))) if text else ()
+        unknown = [part for part in parts if part not in names]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"there is no {unknown[0]!r}: choose from {', '.join(names)}")
+        return parts
+
+    return chosen
+
+
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
@@ -57,13 +151,24 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run_stream(arguments: argparse.Namespace) -> int:
     return told("eml bench", lambda: _stream(arguments))
 
 
 def _stream(arguments: argparse.Namespace) -> None:
-    from eml.bench.comparison import Options  # noqa: PLC0415  numpy and the like would slow `eml --help`
-    from eml.bench.stream import run  # noqa: PLC0415
+    from eml.bench.running import run  # noqa: PLC0415  numpy and the like would slow `eml --help`
 
-    chosen = {**vars(arguments), "flink": tuple(arguments.flink)}
-    run(Options(**{name: chosen[name] for name in Options.__slots__}))
+    chosen = {**vars(arguments), "flink": tuple(arguments.flink), "settings": tuple(arguments.settings)}
+    options = Options(**{name: chosen[name] for name in Options.__slots__})
+    run(options, arguments.json, arguments.baseline)
+
+
+def _run_learner(arguments: argparse.Namespace) -> int:
+    os.environ["OMP_NUM_THREADS"] = "1"  # read with numpy's import: as in the job
+    return told("eml bench", lambda: _learner(arguments))
+
+
+def _learner(arguments: argparse.Namespace) -> None:
+    from eml.bench.learner import run  # noqa: PLC0415
+
+    run(arguments.rounds, arguments.json, arguments.baseline)

@@ -1,34 +1,26 @@
-"""The benchmark's input: readings of 64 doubles, sent to Kafka before any pipeline starts.
+"""The benchmark's input: readings of 64 values, as Kafka keys and framed Avro.
 
-Called by `stream`; knows Kafka and the readings' schema, and nothing of the pipelines.
+Called by `stream` and `paced`, and by `beforehand`, which has models learn the same classes; knows the readings'
+schema, and nothing of Kafka or the pipelines.
 """
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
 
 import fastavro
 import numpy as np
-from confluent_kafka import KafkaError, Message, Producer
 
-from eml.core.arrays import Array
-from eml.local.errors import LocalError
+from eml.core.arrays import Array, Index
 from eml.stream.wire import frame
 
 FEATURES = 64
 CLASSES = 4
 SEPARATION = 0.5  # of the classes' centres, in standard deviations: neither hopeless nor trivial
-FIRST = 64  # records of each key that are labelled, so that it has its model: windows of 8, 8, 16 and 32
 PIECE = 10_000  # records whose values are drawn together
-PRODUCER = {
-    "enable.idempotence": True,  # nothing twice, and in order
-    "linger.ms": 50,
-    "batch.size": 500_000,
-    "message.timeout.ms": 60_000,
-    "log_level": 0,  # what matters comes as an error
-}
+IS_NULL, IS_DOUBLE = 0, 2  # the branches of the union, as Avro writes their numbers
 
 RESERVED: list[dict[str, object]] = [
     {"name": "sensor_id", "type": "string"},
@@ -36,9 +28,15 @@ RESERVED: list[dict[str, object]] = [
     {"name": "event_time", "type": {"type": "long", "logicalType": "timestamp-millis"}},
     {"name": "label", "type": ["null", "string"], "default": None},
 ]
-MEASURED: list[dict[str, object]] = [{"name": f"f{i}", "type": "double"} for i in range(FEATURES)]
-SCHEMA = json.dumps({"type": "record", "name": "BenchReading", "fields": RESERVED + MEASURED})
+NAMES = tuple(f"f{i}" for i in range(FEATURES))
 HEAD = fastavro.parse_schema({"type": "record", "name": "Head", "fields": RESERVED})
+
+
+def schema(*, nullable: bool) -> str:
+    """The readings' schema."""
+    kind: object = ["null", "double"] if nullable else "double"
+    measured: list[dict[str, object]] = [{"name": name, "type": kind} for name in NAMES]
+    return json.dumps({"type": "record", "name": "BenchReading", "fields": RESERVED + measured})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,51 +45,59 @@ class Load:
 
     keys: int
     records: int
-    labelled: float  # share of the records with a label, beside the first ones of each key
+    labelled: float  # share of the records with a label
+    nulls: float = 0.0  # share of the values that are missing
     seed: int = 0
 
+    @property
+    def schema(self) -> str:
+        """Of these readings."""
+        return schema(nullable=self.nulls > 0.0)
+
     def readings(self, schema_id: int) -> Iterator[tuple[bytes, bytes]]:
-        """Kafka key and value of each record; a key's first ones are labelled, so that it soon has a model."""
-        rng = np.random.default_rng(self.seed)
-        centres = rng.normal(size=(CLASSES, FEATURES)) * SEPARATION
+        """Kafka key and value of each record."""
+        rng = np.random.default_rng(self.seed + 1)
         now_ms = int(time.time() * 1000)
         for start in range(0, self.records, PIECE):
             count = min(PIECE, self.records - start)
-            classes = rng.integers(CLASSES, size=count)
-            values = rng.normal(size=(count, FEATURES)) + centres[classes]
+            values, classes = self.draw(rng, count)
             labelled = rng.random(count) < self.labelled
-            labelled |= np.arange(start, start + count) // self.keys < FIRST
-            for i in range(count):
+            contents = _with_nulls(values) if self.nulls else [row.tobytes() for row in values.astype("<f8")]
+            for i, content in enumerate(contents):
                 key = f"device-{(start + i) % self.keys}"
-                label = f"state-{classes[i]}" if labelled[i] else None
-                yield key.encode(), _value(schema_id, key, start + i, now_ms, label, values[i])
+                label = name_of(classes[i]) if labelled[i] else None
+                yield key.encode(), _value(schema_id, key, start + i, now_ms, label, content)
+
+    def draw(self, rng: np.random.Generator, count: int) -> tuple[Array, Index]:
+        """Values (count, features) and their classes; NaN where a value is missing."""
+        centres = np.random.default_rng(self.seed).normal(size=(CLASSES, FEATURES)) * SEPARATION
+        classes = rng.integers(CLASSES, size=count)
+        values = rng.normal(size=(count, FEATURES)) + centres[classes]
+        if self.nulls:
+            values[rng.random(values.shape) < self.nulls] = np.nan
+        return values, classes
 
 
-def _value(schema_id: int, key: str, number: int, now_ms: int, label: str | None, values: Array) -> bytes:
-    """A record's framed Avro: the reserved fields by fastavro, and doubles are in Avro what they are in memory."""
+def name_of(number: int) -> str:
+    """A class, as the records have it."""
+    return f"state-{number}"
+
+
+def _value(schema_id: int, key: str, number: int, now_ms: int, label: str | None, content: bytes) -> bytes:
+    """A record's framed Avro: the reserved fields by fastavro, and the values behind them."""
     payload = BytesIO()
     head = {"sensor_id": key, "event_id": f"event-{number}", "event_time": now_ms, "label": label}
     fastavro.schemaless_writer(payload, HEAD, head)
-    payload.write(values.astype("<f8").tobytes())
+    payload.write(content)
     return frame(schema_id, payload.getvalue())
 
 
-def send(bootstrap_servers: str, topic: str, readings: Iterable[tuple[bytes, bytes]]) -> None:
-    """Send everything, and wait until it is there."""
-    failed: list[KafkaError] = []
-
-    def delivered(error: KafkaError | None, _message: Message) -> None:
-        if error is not None:
-            failed.append(error)
-
-    producer = Producer({"bootstrap.servers": bootstrap_servers, **PRODUCER})
-    for key, value in readings:
-        try:
-            producer.produce(topic, value, key, on_delivery=delivered)
-        except BufferError:  # its queue is full
-            producer.flush()
-            producer.produce(topic, value, key, on_delivery=delivered)
-        producer.poll(0)
-    producer.flush()
-    if failed:
-        raise LocalError(f"{len(failed)} records could not be sent: {failed[0].str()}. Is the broker still there?")
+def _with_nulls(values: Array) -> list[bytes]:
+    """Each row as Avro has unions of null and double: a branch, and behind that of doubles what they are in memory."""
+    missing = np.isnan(values)
+    written = np.zeros((*values.shape, 9), dtype=np.uint8)
+    written[..., 0] = np.where(missing, IS_NULL, IS_DOUBLE)
+    written[..., 1:] = values.astype("<f8").view(np.uint8).reshape(*values.shape, 8)
+    kept = np.ones_like(written, dtype=np.bool_)
+    kept[..., 1:] = ~missing[..., None]
+    return [row[mask].tobytes() for row, mask in zip(written, kept, strict=True)]

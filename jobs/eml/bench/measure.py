@@ -20,17 +20,26 @@ AT_ONCE = 10_000  # records per call
 PATIENCE_S = 120.0  # without a new record, until a pipeline is given up
 
 
-def rate(times_ms: Sequence[int], warm_up: float = WARM_UP) -> float:
+def rate(times_ms: Sequence[int], warm_up: float = WARM_UP, least_ms: int = 0) -> float:
     """Records per second between the end of the warm-up and the last record; `times_ms` are their append times.
 
     Records come in bursts with one time. Those appended with the last one of the warm-up belong to it.
+
+    A Python operator hands its records on in bundles: of fewer than a bundle's time (`least_ms`) the append times tell
+    how fast they were written, not how long they took to make. Such a rate is many times too high, and refused.
     """
     ordered = sorted(times_ms)
     start = ordered[int(warm_up * len(ordered))]
     counted = len(ordered) - bisect_right(ordered, start)
     if not counted:
         raise LocalError("All records came at the same moment: measure more of them.")
-    return 1000.0 * counted / (ordered[-1] - start)
+    span_ms = ordered[-1] - start
+    if span_ms < least_ms:
+        raise LocalError(
+            f"The records that count were written within {span_ms} ms, and {least_ms} ms are needed for a rate: measure"
+            " more --records, or set a shorter --checkpoint-ms."
+        )
+    return 1000.0 * counted / span_ms
 
 
 class Output:

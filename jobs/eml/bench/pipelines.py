@@ -1,21 +1,28 @@
 """What is compared, as processes: the job, and its peers with the very same settings.
 
-Started by `stream`; a pipeline is `eml.local`'s job process, and a peer is another module with the job's command line.
-Each has real Python workers, as on a cluster: under plain `python` they would run inside the client.
+Started by `stream` and `paced`; a pipeline is `eml.local`'s job process, and a peer is another module with the job's
+command line. Each on Flink has real Python workers, as on a cluster: under plain `python` they would run inside the
+client.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, cast
 
-from eml.bench.comparison import JOB, Options, Rival
+from eml.bench.comparison import BACKENDS, COPY, EMPTY, JOB, RIVER, Options, Rival
 from eml.local.jars import connector_jar
 from eml.local.job_process import JobProcess
 from eml.local.stack import Stack
-from eml.settings import JobSettings, KafkaSettings, RegistrySettings, Settings
+from eml.settings import JobSettings, Settings, load
 
 REAL_WORKERS = {"_python_worker_execution_mode": "process"}
 REGISTRY_TIMEOUT_MS = 15_000  # its first answers are slow
+MODULES = {
+    JOB: ("eml.job",),
+    COPY: ("eml.flink.peers", COPY),
+    EMPTY: ("eml.flink.peers", EMPTY),
+    RIVER: ("eml.bench.river_loop",),
+}
+WITHOUT_FLINK = {RIVER}
 
 
 class Pipeline(JobProcess):
@@ -28,33 +35,46 @@ class Pipeline(JobProcess):
     def command(self) -> list[str]:
         """The job's command line, for a peer with its module and name instead."""
         command = super().command()
-        if self._kind == JOB:
-            return command
         at = command.index("eml.job")
-        return [*command[:at], "eml.flink.peers", self._kind, *command[at + 1 :]]
+        return [*command[:at], *MODULES[self._kind], *command[at + 1 :]]
+
+    def wait_until_running(self) -> None:
+        """Wait until Flink says that it runs; who has no Flink begins at once."""
+        if self._kind not in WITHOUT_FLINK:
+            super().wait_until_running()
 
 
-def settings_of(rival: Rival, options: Options, stack: Stack, readings: str, name: str, folder: Path) -> Settings:
+def flink_options(rival: Rival, options: Options) -> dict[str, str]:
+    """Flink's own options: what was given on the command line wins."""
+    backend = {"state.backend.type": BACKENDS[rival.backend], "execution.checkpointing.incremental": "true"}
+    return {**backend, **dict(options.flink)}
+
+
+def settings_of(
+    rival: Rival, options: Options, stack: Stack, readings: str, name: str, folder: Path, first_model: Path
+) -> Settings:
     """The settings of a rival, which writes to topics that begin with `name`; a peer leaves out what it has not."""
-    delivery = cast('Literal["exactly-once", "at-least-once"]', options.delivery)
-    return Settings(
-        kafka=KafkaSettings(
-            bootstrap_servers=stack.bootstrap_servers,
-            readings_topic=readings,
-            predictions_topic=f"{name}-predictions",
-            evolutions_topic=f"{name}-evolutions",
-            dead_letters_topic=f"{name}-dead-letters",
-            group_id=name,
-            delivery=delivery,
-            transactional_id_prefix=name,
-        ),
-        registry=RegistrySettings(url=stack.registry_url, timeout_ms=REGISTRY_TIMEOUT_MS),
-        job=JobSettings(
-            name=f"bench-{rival.kind}",
-            parallelism=options.parallelism,
-            micro_batch_ms=rival.micro_batch_ms or JobSettings().micro_batch_ms,
-            checkpoint_interval_ms=options.checkpoint_ms,
-            checkpoint_dir=(folder / "checkpoints").absolute().as_uri(),
-            connector_jar=str(connector_jar()),
-        ),
+    return load(
+        None,
+        {},
+        {
+            "kafka.bootstrap_servers": stack.bootstrap_servers,
+            "kafka.readings_topic": readings,
+            "kafka.predictions_topic": f"{name}-predictions",
+            "kafka.evolutions_topic": f"{name}-evolutions",
+            "kafka.dead_letters_topic": f"{name}-dead-letters",
+            "kafka.group_id": name,
+            "kafka.delivery": options.delivery,
+            "kafka.transactional_id_prefix": name,
+            "registry.url": stack.registry_url,
+            "registry.timeout_ms": REGISTRY_TIMEOUT_MS,
+            "learning.first_model": str(first_model),
+            "job.name": f"bench-{rival.kind}",
+            "job.parallelism": options.parallelism,
+            "job.micro_batch_ms": rival.micro_batch_ms or JobSettings().micro_batch_ms,
+            "job.checkpoint_interval_ms": options.checkpoint_ms,
+            "job.checkpoint_dir": (folder / "checkpoints").absolute().as_uri(),
+            "job.connector_jar": str(connector_jar()),
+            **dict(options.settings),
+        },
     )

@@ -14,7 +14,8 @@ from functools import partial
 from pyflink.common import Row
 from pyflink.datastream import KeyedProcessFunction, RuntimeContext
 
-from eml.core import SnapshotVersionError, predictor
+from eml.core import SnapshotVersionError
+from eml.flink.compiling import compile_predictor
 from eml.flink.metrics import Metrics
 from eml.flink.model_store import Live, ModelStore, Queue
 from eml.flink.notices import Notices
@@ -49,7 +50,7 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Called by Flink before the first record, also after a restart."""
-        predictor.warm_up()  # compiled, or read from the disk, before a record waits for it
+        compile_predictor()  # before a record waits for it
         settings, record, subjects = self._settings.registry, self._settings.record, Subjects.of(self._settings)
         self._rows = Rows(self._settings, *self._schema_ids)
         cache = SchemaCache(settings.cached_schemas, max(self._schema_ids))

@@ -11,6 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from eml.core import EvolvingMetricLearner, SnapshotError
 from eml.core.config import MAY_BE_ZERO
 from eml.settings.sections import ON_CLUSTER, KafkaSettings, Settings
 
@@ -31,8 +32,8 @@ MOST = {
     "learning.drift_sensitivity": 1,
 }
 REQUIRED = {"kafka.bootstrap_servers", "registry.url"}
-MAY_BE_EMPTY = {"kafka.labels_topic", "kafka.transactional_id_prefix", "job.connector_jar", "model.key_pattern"} | {
-    f"job.{key}" for key in ("checkpoint_dir", "savepoint_dir", "log_dir")
+MAY_BE_EMPTY = {"kafka.labels_topic", "kafka.transactional_id_prefix", "model.key_pattern", "learning.first_model"} | {
+    f"job.{key}" for key in ("connector_jar", "checkpoint_dir", "savepoint_dir", "log_dir")
 }
 HOST_AND_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
@@ -44,6 +45,7 @@ FIELDS = ("key_field", "event_id_field", "event_time_field", "label_field")
 # A transaction lives from one checkpoint to the next, and on through a slow one or a restart: with less room than
 # this the broker ends it first, and what it held is lost.
 CHECKPOINTS_PER_TRANSACTION = 3
+NO_FILE = "there is no file {} that can be read: mount it there, or correct the path"
 BYTES = "leave it out: the job reads and writes plain bytes"
 OWN_PROPERTIES = {
     "bootstrap.servers": "set bootstrap_servers",
@@ -82,6 +84,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield from _registry_url(settings.registry.url)
     yield from _credentials(settings)
     yield from _files(settings)
+    yield from _first_model(settings.learning.first_model)
     yield from _record_fields(settings)
     yield from _model(settings)
     yield from _job(settings)
@@ -164,8 +167,23 @@ def _files(settings: Settings) -> Iterator[Finding]:
     if settings.job.connector_jar != ON_CLUSTER:
         named["job.connector_jar"] = settings.job.connector_jar
     for name, path in named.items():
-        if path and not (Path(path).is_file() and os.access(path, os.R_OK)):
-            yield (name,), f"there is no file {path} that can be read: mount it there, or correct the path"
+        if path and not _readable(path):
+            yield (name,), NO_FILE.format(path)
+
+
+def _readable(path: str) -> bool:
+    return Path(path).is_file() and os.access(path, os.R_OK)
+
+
+def _first_model(path: str) -> Iterator[Finding]:
+    """It must be a learner's snapshot; whether its features are a key's is known when the key comes."""
+    if path and not _readable(path):
+        yield ("learning.first_model",), NO_FILE.format(path)
+    elif path:
+        try:
+            EvolvingMetricLearner.restore(Path(path).read_bytes())
+        except SnapshotError as error:
+            yield ("learning.first_model",), f"{path} holds no model: {error}"
 
 
 def _record_fields(settings: Settings) -> Iterator[Finding]:

@@ -95,6 +95,7 @@ class LearningSettings:
     former_ms: int = 86_400_000  # after the last record of such a version (1 day)
     labels_kept: int = 1_000  # per key: readings that wait for a label, and labels that wait for their reading
     label_wait_ms: int = 604_800_000  # how long they wait (7 days), by the records' timestamps
+    first_model: str = ""  # a file with a learner's snapshot that each new key of its features begins with; empty: none
     warm_start: bool = False  # a new key begins with the newest model of its schema that the task has
     drift: Literal["off", "report", "step", "memory"] = "report"  # tell it only, widen the step, refresh the memory
     drift_sensitivity: float = 0.005  # ADWIN's delta: chance of a false alarm

@@ -13,6 +13,7 @@ from eml.stream.clock import Clock
 from eml.stream.donors import Donors
 from eml.stream.drift import DriftDetector
 from eml.stream.events import Teller, announcement, return_of
+from eml.stream.first_model import first_model
 from eml.stream.line import Line, Version, version_of
 from eml.stream.lines import Lines
 from eml.stream.records import ANNOUNCED, RESUMED, WITHDRAWN, Moment
@@ -159,7 +160,9 @@ class Moves:
         return head
 
     def _new_learner(self, space: FeatureSpace) -> EvolvingMetricLearner:
-        return EvolvingMetricLearner(space, self._learner_config, self._learning.seed)
+        made = first_model(self._learning.first_model) if self._learning.first_model else None
+        copied = made.copy_for(space) if made is not None else None
+        return copied or EvolvingMetricLearner(space, self._learner_config, self._learning.seed)
 
     def _evolve(self, run: Run, row: int, results: Results) -> None:
         """Put the head on a reading's schema: another id only, a move of columns, or an evolution."""

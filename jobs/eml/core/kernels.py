@@ -14,16 +14,18 @@ from numba import njit
 
 # Rows of `features`, one value per column of the learner.
 SOURCE, IS_AMOUNT, LEVEL, OTHERS, ORIGIN, UNIT, MEAN, LIMIT, CENTRE, SCALE, FRESH_CENTRE, FRESH_SCALE = range(12)
+FEATURES = 12  # rows of them
 # Columns of `views`: sizes, and where its parts begin in the flat arrays.
-WIDTH, RANK, EXEMPLARS, AT_COLUMNS, AT_SINGLES, AT_LOST = range(6)
+WIDTH, RANK, EXEMPLARS, AT_COLUMNS, AT_SINGLES, AT_LOST, PLACES = range(7)
 # `counts`
-NEIGHBOURS, METRICS, LINEAR, FRESH, FRESH_LINEAR, AT_LINEAR, AT_FRESH_LINEAR, ALONE = range(8)
+NEIGHBOURS, METRICS, LINEAR, FRESH, FRESH_LINEAR, AT_LINEAR, AT_FRESH_LINEAR, ALONE, COLUMNS, CLASSES = range(10)
+COUNTS = 10
 # `constants`
 FURTHEST, FARTHEST, FARTHEST_LINEAR, TINY, EMPTY, TOO_MUCH, SMOOTHING, USUAL, TOGETHER = range(9)
-FIRST_WEIGHT, SECOND_WEIGHT, FRESH_WEIGHT, FRESH_LINEAR_WEIGHT = range(9, 13)
+FIRST_WEIGHT, SECOND_WEIGHT, FRESH_WEIGHT, FRESH_LINEAR_WEIGHT, CONSTANTS = range(9, 14)
 # Rows of `mixing` are opinions, its columns what is done with them; 0 where an opinion is not asked.
 METRIC, SURVIVED, JOINT, LINEAR_VIEW, FRESH_START, OPINIONS = range(6)
-CALIBRATION, SHARE, POOLED = range(3)
+CALIBRATION, SHARE, POOLED, WEIGHTS = range(4)
 # The last columns of the answer, after the scores of the classes.
 MARGIN, NOVELTY, BEST, FRESH_BEST, ANSWERS = range(5)
 
@@ -187,7 +189,7 @@ def nearest(D, start, end, found, near):
 
 
 @njit(nogil=True)
-def add_gap(q, place, Z, U, rows, E, lost, total):
+def add_gap(q, place, T, U, rows, E, lost, total):
     """Add an exemplar's embedding, by the columns that count, less the sample's."""
     k = len(q)
     gap = np.empty(k, dtype=np.float32)
@@ -198,23 +200,22 @@ def add_gap(q, place, Z, U, rows, E, lost, total):
             e, direction = E[rows[i], 0, place], U[rows[i]]
             for r in range(k):
                 gap[r] += e * direction[r]
-    z = Z[place]
     if lost:
         for r in range(k):
-            total[r] += (z[r] - gap[r]) - q[r]
+            total[r] += (T[r, place] - gap[r]) - q[r]
     else:
         for r in range(k):
             total[r] += gap[r] - q[r]
 
 
 @njit(nogil=True)
-def to_means(q, found, Z, U, rows, E, lost):
+def to_means(q, found, T, U, rows, E, lost):
     """Distance to the means of the nearest one, two, ... exemplars of a class, the nearest counting most."""
     k = len(q)
     total, squares = np.zeros(k, dtype=np.float32), np.zeros(k, dtype=np.float32)
     weight = np.float32(0.0)
     for j in range(len(found)):
-        add_gap(q, found[j], Z, U, rows, E, lost, total)
+        add_gap(q, found[j], T, U, rows, E, lost, total)
         share = np.float32(1.0 / (j + 1))
         weight += share
         for r in range(k):
@@ -227,14 +228,12 @@ def to_means(q, found, Z, U, rows, E, lost):
 
 
 @njit(nogil=True)
-def view_distances(x, there, view, starts, centres, columns, singles, lost_singles, constants, neighbours, out):
+def view_distances(x, there, view, starts, centres, columns, singles, T, lost_singles, constants, neighbours, out):
     """Distances (C,) of a cleaned sample to every class; False where what missing values need is not laid out yet."""
     d, k, M = view[WIDTH], view[RANK], view[EXEMPLARS]
     mine = columns[view[AT_COLUMNS] : view[AT_COLUMNS] + d]
     at = view[AT_SINGLES]
     L = singles[at : at + d * k].reshape(d, k)
-    Z = singles[at + d * k : at + d * k + M * k].reshape(M, k)
-    T = singles[at + d * k + M * k : at + d * k + 2 * M * k].reshape(k, M)
     q = np.zeros(k, dtype=np.float32)
     missing = 0
     for i in range(d):
@@ -277,7 +276,7 @@ def view_distances(x, there, view, starts, centres, columns, singles, lost_singl
         out[c] = np.inf
         if count > 0:
             nearest(D, starts[c], starts[c + 1], found[:count], near[:count])
-            out[c] = to_means(q, found[:count], Z, U, by, E, lost)
+            out[c] = to_means(q, found[:count], T, U, by, E, lost)
     return True
 
 
@@ -382,23 +381,46 @@ def ask_linear(x, there, features, fresh, at, singles, biases, farthest, out):
     linear_logits(x, there, centre, scale, W, biases[fresh], farthest, out)
 
 
-def answer(values, features, constants, counts, views, starts, centres, columns, singles, lost, mixing, biases, out):
+def answer(values, numbers, counts, singles, exemplars, lost, out):
     """Scores of the classes, margin, novelty, best class and the fresh start's best of every row of `values`.
 
     False where a value is missing and `lost`, what that needs, is empty: lay it out and call again.
     """
-    d, classes = features.shape[1], starts.shape[1] - 1
+    d, classes, metrics = counts[COLUMNS], counts[CLASSES], counts[METRICS]
+    asked = metrics + counts[FRESH]
+    at = FEATURES * d
+    features, constants = numbers[:at].reshape(FEATURES, d), numbers[at : at + CONSTANTS]
+    at += CONSTANTS
+    mixing = numbers[at : at + OPINIONS * WEIGHTS].reshape(OPINIONS, WEIGHTS)
+    at += OPINIONS * WEIGHTS
+    biases, centres = numbers[at : at + 2 * classes].reshape(2, classes), numbers[at + 2 * classes :]
+    at = COUNTS + PLACES * asked
+    views = counts[COUNTS:at].reshape(asked, PLACES)
+    starts, columns = (
+        counts[at : at + asked * (classes + 1)].reshape(asked, classes + 1),
+        counts[at + asked * (classes + 1) :],
+    )
     x, there = np.empty(d), np.empty(d, dtype=np.bool_)
     distances, work = np.empty(classes), np.empty((3, classes))
     scores, opinions = np.empty((2, classes)), np.zeros((OPINIONS, classes))
-    metrics = counts[METRICS]
     for n in range(len(values)):
         present = clean(values[n], features, constants, x, there)
         opinions[METRIC] = 0.0
         novelty = np.inf
-        for v in range(metrics + counts[FRESH]):
+        for v in range(asked):
             if not view_distances(
-                x, there, views[v], starts[v], centres, columns, singles, lost, constants, counts[NEIGHBOURS], distances
+                x,
+                there,
+                views[v],
+                starts[v],
+                centres,
+                columns,
+                singles,
+                exemplars[v],
+                lost,
+                constants,
+                counts[NEIGHBOURS],
+                distances,
             ):
                 return False
             score = opinions[FRESH_START] if v == metrics else scores[v]
@@ -428,9 +450,8 @@ def answer(values, features, constants, counts, views, starts, centres, columns,
 
 def _compiled():
     """The function `answer`, from the disk where it is kept there; only in memory where nothing can be written."""
-    numbers, table, whole, whole_table, single = "f8[::1]", "f8[:,::1]", "i8[::1]", "i8[:,::1]", "f4[::1]"
-    arguments = [table, table, numbers, whole, whole_table, whole_table, numbers, whole, single, single]
-    signature = f"b1({','.join([*arguments, table, table, table])})"
+    table, numbers, whole, single = "f8[:,::1]", "f8[::1]", "i8[::1]", "f4[::1]"
+    signature = f"b1({table},{numbers},{whole},{single},UniTuple(f4[:,::1],3),{single},{table})"
     try:
         return njit(signature, nogil=True, cache=True)(answer)
     except (RuntimeError, OSError):  # no folder for it: NUMBA_CACHE_DIR names another

@@ -32,7 +32,7 @@ EMPTY = 10.0  # a class without exemplars scores this far below the worst one th
 class Embedded:
     """Exemplars in a metric's space, grouped by class."""
 
-    Z: Array32  # (M, k) rows sorted by class
+    T: Array32  # (k, M) columns sorted by class: predictions run along a row of them
     norms: Array32  # (M,)
     starts: Index  # (C + 1,) rows of class c: starts[c] to starts[c + 1]
     order: Index  # (M,) memory row of each embedded row
@@ -41,10 +41,18 @@ class Embedded:
     def build(cls, Z: Array32, labels: Index, classes: int) -> "Embedded":
         """Group embedded exemplars by class."""
         order = np.argsort(labels, kind="stable")
-        Z = Z[order]
+        T = np.ascontiguousarray(Z[order].T)
         starts = np.zeros(classes + 1, dtype=np.intp)
         np.cumsum(np.bincount(labels, minlength=classes), out=starts[1:])
-        return cls(Z, (Z * Z).sum(axis=1), starts, order)
+        return cls(T, (T * T).sum(axis=0), starts, order)
+
+    def __len__(self) -> int:
+        return len(self.norms)
+
+    @property
+    def Z(self) -> Array32:
+        """The same by rows (M, k)."""
+        return self.T.T
 
     @property
     def classes(self) -> int:

@@ -14,14 +14,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from eml.core import experts, linear, missing, mixture, neighbours, statistics
 from eml.core.arrays import Array, Array32, Index
 from eml.core.state import State
 from eml.core.views import View
 
-NO_SINGLES = np.zeros(0, dtype=np.float32)
+NO_SINGLES, NO_EXEMPLARS = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=np.float32)
+MOST_VIEWS = 3  # the survivors' metric, the joint one, the fresh start's
 OPINIONS = ("metric", "survived", "joint", "linear", "fresh")
 MARGIN, NOVELTY, BEST, FRESH_BEST, ANSWERS = range(5)  # columns of the answer behind the scores of the classes
 
@@ -55,7 +56,7 @@ class Predictor:
         classes, has_linear = len(state.classes), state.linear is not None and state.linear.classes > 0
         now = state.linear if has_linear else None
         begun = None if fresh is None else fresh.linear
-        singles = [part for view in self._views for part in _singles(view)]
+        singles = [view.L.T.astype(np.float32).ravel() for view in self._views]
         at_linear = sum(map(len, singles))
         singles += [_weights(now), _weights(begun)]
         at_begun = at_linear + len(singles[-2])
@@ -63,18 +64,27 @@ class Predictor:
         weights += [0.0, 0.0] if fresh is None else [*fresh.pooling.w, 0.0][:2]
         mixed = state.mixture
         counts = [count, len(state.views), has_linear, fresh is not None, begun is not None, at_linear, at_begun]
-        self._layout = (
-            _features(state, now, begun),
-            np.array([*CONSTANTS, state.usual, mixed.together, *weights]),
-            np.array([*counts, len(mixed.experts) == 1], dtype=np.int64),
+        counts += [len(mixed.experts) == 1, len(state.space), classes]
+        numbers: list[ArrayLike] = [
+            _features(state, now, begun).ravel(),
+            [*CONSTANTS, state.usual, mixed.together, *weights],
+            _mixing(mixed).ravel(),
+            *(np.zeros(classes) if part is None else part.b for part in (now, begun)),
+            *(view.centre for view in self._views),
+        ]
+        whole: list[ArrayLike] = [
+            counts,
             self._places(),
-            np.array([_embedded(view).starts for view in self._views], dtype=np.int64),
-            np.concatenate([view.centre for view in self._views]),
-            np.concatenate([view.columns for view in self._views]).astype(np.int64),
+            *(_embedded(view).starts for view in self._views),
+            *(view.columns for view in self._views),
+        ]
+        exemplars = [_embedded(view).T for view in self._views]
+        self._layout = (
+            np.concatenate([np.asarray(part, dtype=np.float64) for part in numbers]),
+            np.concatenate([np.asarray(part, dtype=np.int64) for part in whole]),
             np.concatenate(singles),
+            (*exemplars, *[NO_EXEMPLARS] * (MOST_VIEWS - len(exemplars))),
         )
-        biases = [np.zeros(classes) if part is None else part.b for part in (now, begun)]
-        self._mixing = (_mixing(mixed), np.ascontiguousarray(biases, dtype=np.float64))
         self._width = classes + ANSWERS
 
     def answer(self, values: Array) -> Array:
@@ -82,23 +92,24 @@ class Predictor:
         compiled: Any = kernels()
         out = np.empty((len(values), self._width))
         values = np.ascontiguousarray(values)
-        if not compiled.answer_rows(values, *self._layout, self._lost, *self._mixing, out):
+        if not compiled.answer_rows(values, *self._layout, self._lost, out):
             self._lost = self._columns()
-            compiled.answer_rows(values, *self._layout, self._lost, *self._mixing, out)
+            compiled.answer_rows(values, *self._layout, self._lost, out)
         return out
 
-    def _places(self) -> NDArray[np.int64]:
+    @property
+    def nbytes(self) -> int:
+        """What it takes in memory, without the exemplars, which are the views'."""
+        return sum(part.nbytes for part in (*self._layout[:3], self._lost))
+
+    def _places(self) -> list[int]:
         """Sizes of each view, and where its parts begin."""
-        rows, at_columns, at_singles, at_lost = [], 0, 0, 0
+        places, at_columns, at_singles, at_lost = [], 0, 0, 0
         for view in self._views:
-            (k, d), M = view.L.shape, len(_embedded(view).Z)
-            rows.append([d, k, M, at_columns, at_singles, at_lost])
-            at_columns, at_singles, at_lost = (
-                at_columns + d,
-                at_singles + d * k + 2 * M * k,
-                at_lost + d + d * k + 2 * d * M,
-            )
-        return np.array(rows, dtype=np.int64)
+            (k, d), M = view.L.shape, len(_embedded(view))
+            places += [d, k, M, at_columns, at_singles, at_lost]
+            at_columns, at_singles, at_lost = at_columns + d, at_singles + d * k, at_lost + d + d * k + 2 * d * M
+        return places
 
     def _columns(self) -> Array32:
         """What samples with missing values need; made when the first one comes."""
@@ -123,12 +134,6 @@ CONSTANTS = (
 def _embedded(view: View) -> neighbours.Embedded:
     assert view.embedded is not None  # noqa: S101  a view is refreshed before it is asked
     return view.embedded
-
-
-def _singles(view: View) -> list[Array32]:
-    """The metric by columns, the exemplars by rows and by columns, in single precision."""
-    Z = _embedded(view).Z
-    return [view.L.T.astype(np.float32).ravel(), Z.ravel(), Z.T.ravel()]
 
 
 def _weights(view: linear.Linear | None) -> Array32:

@@ -172,7 +172,7 @@ def test_a_new_task_goes_on_from_the_state_alone():
 
 
 def test_a_small_cache_changes_nothing_but_the_traffic():
-    small = replace(SETTINGS, job=JobSettings(cached_learners=2))
+    small = replace(SETTINGS, limits=LimitsSettings(cached_bytes=1))
     streams = {f"pump-{i}": records(STREAM, seed=i) for i in range(5)}
     expected = {key: predictions(Task().send(key, raws)) for key, raws in streams.items()}
     task = Task(small)
@@ -181,8 +181,21 @@ def test_a_small_cache_changes_nothing_but_the_traffic():
         for key, piece in zip(streams, pieces, strict=True):
             said[key] += predictions(task.send(key, piece))
     assert said == expected
-    assert len(task.operator._store._cache) == 2
+    assert len(task.operator._store._cache) == 1
     assert task.runtime.traffic["read index"] == 20
+
+
+def test_the_cache_holds_as_many_models_as_fit_into_memory():
+    raws = records(STREAM)
+    task = Task()
+    task.send("pump-0", raws)
+    one = task.operator._store._cache["pump-0"].model.nbytes
+    bounded = Task(replace(SETTINGS, limits=LimitsSettings(cached_bytes=int(3.5 * one))))
+    for number in range(5):
+        bounded.send(f"pump-{number}", raws)
+    store = bounded.operator._store
+    assert list(store._cache) == ["pump-2", "pump-3", "pump-4"], "those used last"
+    assert store._cached_bytes == sum(live.model.nbytes for live in store._cache.values())
 
 
 def test_records_of_a_schema_that_cannot_be_had_wait_in_state_and_others_flow():

@@ -262,6 +262,10 @@ def test_a_setting_of_another_section_is_told_its_place():
     assert "[learning] has window_records" in only_problem(variables("learning", zzz="x"))
 
 
+def test_a_setting_that_was_removed_is_told_what_serves_instead():
+    assert "limits.cached_bytes alone bounds" in only_problem(variables("job", cached_learners="1000"))
+
+
 def test_a_file_that_cannot_be_read_is_named(file, tmp_path):
     assert only_problem({"EML_SETTINGS": "/no/such/file"}).startswith("/no/such/file: cannot be read (No such file")
     assert "cannot be read" in only_problem({}, tmp_path)

@@ -228,7 +228,7 @@ def to_means(q, found, T, U, rows, E, lost):
 
 
 @njit(nogil=True)
-def view_distances(x, there, view, starts, centres, columns, singles, T, lost_singles, constants, neighbours, out):
+def view_distances(x, there, view, starts, centres, columns, singles, T, E, lost_singles, constants, neighbours, out):
     """Distances (C,) of a cleaned sample to every class; False where what missing values need is not laid out yet."""
     d, k, M = view[WIDTH], view[RANK], view[EXEMPLARS]
     mine = columns[view[AT_COLUMNS] : view[AT_COLUMNS] + d]
@@ -248,7 +248,7 @@ def view_distances(x, there, view, starts, centres, columns, singles, T, lost_si
         q[r] = min(max(q[r], -farthest), farthest)
     D = np.empty(M, dtype=np.float32)
     lost, by = True, mine[:0]
-    U, E = L, L[:0].reshape(0, 2, M)
+    U = L
     if missing == 0:
         squared_differences(q, T, D)
     else:
@@ -257,7 +257,6 @@ def view_distances(x, there, view, starts, centres, columns, singles, T, lost_si
         at = view[AT_LOST]
         share = lost_singles[at : at + d]
         U = lost_singles[at + d : at + d + d * k].reshape(d, k)
-        E = lost_singles[at + d + d * k : at + d + d * k + 2 * d * M].reshape(d, 2, M)
         heavy = 0.0
         for i in range(d):
             if not there[mine[i]]:
@@ -381,10 +380,10 @@ def ask_linear(x, there, features, fresh, at, singles, biases, farthest, out):
     linear_logits(x, there, centre, scale, W, biases[fresh], farthest, out)
 
 
-def answer(values, numbers, counts, singles, exemplars, lost, out):
+def answer(values, numbers, counts, singles, exemplars, by_column, lost, out):
     """Scores of the classes, margin, novelty, best class and the fresh start's best of every row of `values`.
 
-    False where a value is missing and `lost`, what that needs, is empty: lay it out and call again.
+    False where a value is missing and `lost`, what that needs beside `by_column`, is empty: lay it out and call again.
     """
     d, classes, metrics = counts[COLUMNS], counts[CLASSES], counts[METRICS]
     asked = metrics + counts[FRESH]
@@ -417,6 +416,7 @@ def answer(values, numbers, counts, singles, exemplars, lost, out):
                 columns,
                 singles,
                 exemplars[v],
+                by_column[v],
                 lost,
                 constants,
                 counts[NEIGHBOURS],
@@ -451,7 +451,8 @@ def answer(values, numbers, counts, singles, exemplars, lost, out):
 def _compiled():
     """The function `answer`, from the disk where it is kept there; only in memory where nothing can be written."""
     table, numbers, whole, single = "f8[:,::1]", "f8[::1]", "i8[::1]", "f4[::1]"
-    signature = f"b1({table},{numbers},{whole},{single},UniTuple(f4[:,::1],3),{single},{table})"
+    views = "UniTuple(f4[:,::1],3),UniTuple(f4[:,:,::1],3)"
+    signature = f"b1({table},{numbers},{whole},{single},{views},{single},{table})"
     try:
         return njit(signature, nogil=True, cache=True)(answer)
     except (RuntimeError, OSError):  # no folder for it: NUMBA_CACHE_DIR names another

@@ -40,6 +40,7 @@ LEAST_POOL = 320  # exemplars to draw triplets from, for few classes
 FIRST_AGAIN = 64  # samples of a new space after which its joint view is begun anew, and at every doubling from there
 STEP_AFTER = 8  # labelled samples between two steps at least, however small the batches
 GRAINS_AFTER = 256  # labelled samples after which it is asked anew how fine the memory need be
+OBJECTS = 32_768  # bytes of a learner's small arrays and other objects, about
 NEGLIGIBLE = 0.02  # weight below which a view retires
 
 
@@ -93,6 +94,11 @@ class EvolvingMetricLearner:
     def age(self) -> int:
         """Labelled samples learnt since the last evolution."""
         return self._state.since
+
+    @property
+    def nbytes(self) -> int:
+        """About what the learner takes in memory: its arrays, and some for all else."""
+        return OBJECTS + self._state.nbytes + (self._predictor.nbytes if self._predictor is not None else 0)
 
     # -- predict ---------------------------------------------------------------------------------------------------
 

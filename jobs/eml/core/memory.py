@@ -52,6 +52,11 @@ class Memory:
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def nbytes(self) -> int:
+        """What its arrays take in memory."""
+        return self.X.nbytes + self.observed.nbytes + self.y.nbytes
+
     def samples(self, rows: Index, columns: Index) -> Array:
         """Values (n, d) of some exemplars for the learner's arithmetic."""
         return np.asarray(self.X[np.ix_(rows, columns)], dtype=np.float64)

@@ -53,6 +53,11 @@ class Columns:
     E: Array32  # (d + 1, 2, M) every exemplar's e_i from the centre, and its 2 e_i (l_i z_e)
     share: Array  # (d,) of every column in the mean square of the exemplars
 
+    @property
+    def nbytes(self) -> int:
+        """What its arrays take in memory, without the embedding."""
+        return self.L.nbytes + self.E.nbytes
+
     @classmethod
     def build(cls, embedded: Embedded, X: Array32, L: Array) -> "Columns":
         """Columns of exemplars X (M, d), taken from the centre and in the memory's order, under the metric L (k, d)."""

@@ -22,6 +22,7 @@ from eml.core.state import State
 from eml.core.views import View
 
 NO_SINGLES, NO_EXEMPLARS = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=np.float32)
+NO_COLUMNS = np.zeros((0, 2, 0), dtype=np.float32)
 MOST_VIEWS = 3  # the survivors' metric, the joint one, the fresh start's
 OPINIONS = ("metric", "survived", "joint", "linear", "fresh")
 MARGIN, NOVELTY, BEST, FRESH_BEST, ANSWERS = range(5)  # columns of the answer behind the scores of the classes
@@ -52,7 +53,7 @@ class Predictor:
         fresh = state.fresh if state.fresh is not None and state.fresh.view.embedded is not None else None
         self._state = state
         self._views = [*state.views, *([] if fresh is None else [fresh.view])]
-        self._lost = NO_SINGLES
+        self._lost: tuple[tuple[Array32, ...], Array32] = _three([], NO_COLUMNS), NO_SINGLES
         classes, has_linear = len(state.classes), state.linear is not None and state.linear.classes > 0
         now = state.linear if has_linear else None
         begun = None if fresh is None else fresh.linear
@@ -83,7 +84,7 @@ class Predictor:
             np.concatenate([np.asarray(part, dtype=np.float64) for part in numbers]),
             np.concatenate([np.asarray(part, dtype=np.int64) for part in whole]),
             np.concatenate(singles),
-            (*exemplars, *[NO_EXEMPLARS] * (MOST_VIEWS - len(exemplars))),
+            _three(exemplars, NO_EXEMPLARS),
         )
         self._width = classes + ANSWERS
 
@@ -92,32 +93,30 @@ class Predictor:
         compiled: Any = kernels()
         out = np.empty((len(values), self._width))
         values = np.ascontiguousarray(values)
-        if not compiled.answer_rows(values, *self._layout, self._lost, out):
+        if not compiled.answer_rows(values, *self._layout, *self._lost, out):
             self._lost = self._columns()
-            compiled.answer_rows(values, *self._layout, self._lost, out)
+            compiled.answer_rows(values, *self._layout, *self._lost, out)
         return out
 
     @property
     def nbytes(self) -> int:
         """What it takes in memory, without the exemplars, which are the views'."""
-        return sum(part.nbytes for part in (*self._layout[:3], self._lost))
+        return sum(part.nbytes for part in (*self._layout[:3], self._lost[1]))
 
     def _places(self) -> list[int]:
         """Sizes of each view, and where its parts begin."""
         places, at_columns, at_singles, at_lost = [], 0, 0, 0
         for view in self._views:
-            (k, d), M = view.L.shape, len(_embedded(view))
-            places += [d, k, M, at_columns, at_singles, at_lost]
-            at_columns, at_singles, at_lost = at_columns + d, at_singles + d * k, at_lost + d + d * k + 2 * d * M
+            k, d = view.L.shape
+            places += [d, k, len(_embedded(view)), at_columns, at_singles, at_lost]
+            at_columns, at_singles, at_lost = at_columns + d, at_singles + d * k, at_lost + d + d * k
         return places
 
-    def _columns(self) -> Array32:
+    def _columns(self) -> tuple[tuple[Array32, ...], Array32]:
         """What samples with missing values need; made when the first one comes."""
-        parts = []
-        for view in self._views:
-            made, d = view.columns_of(self._state.memory), len(view.columns)
-            parts += [made.share.astype(np.float32), made.L[:d].ravel(), made.E[:d].ravel()]
-        return np.concatenate(parts)
+        made = [view.columns_of(self._state.memory) for view in self._views]
+        singles = [part for one in made for part in (one.share.astype(np.float32), one.L[: len(one.share)].ravel())]
+        return _three([one.E for one in made], NO_COLUMNS), np.concatenate(singles)
 
 
 CONSTANTS = (
@@ -129,6 +128,11 @@ CONSTANTS = (
     missing.TOO_MUCH,
     mixture.SMOOTHING,
 )
+
+
+def _three(parts: list[Array32], none: Array32) -> tuple[Array32, ...]:
+    """As many as the compiled functions take, whatever number of views there is."""
+    return (*parts, *[none] * (MOST_VIEWS - len(parts)))
 
 
 def _embedded(view: View) -> neighbours.Embedded:

@@ -97,6 +97,12 @@ class State:
         """The view that is learnt: over all columns once the I-stage has run."""
         return self.views[-1] if self.views else None
 
+    @property
+    def nbytes(self) -> int:
+        """What its large arrays take in memory."""
+        views = [*self.views, *([] if self.fresh is None else [self.fresh.view])]
+        return self.memory.nbytes + sum(view.nbytes for view in views)
+
     def refresh(self) -> None:
         """Embed the memory in every view; what was learnt is rounded first to what a snapshot keeps."""
         self._to_single()

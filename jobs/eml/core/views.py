@@ -39,6 +39,12 @@ class View:
     by_column: Columns | None = None  # made when the first sample with missing values comes
     centre: Array = field(default_factory=lambda: np.zeros(0))  # taken off before single precision
 
+    @property
+    def nbytes(self) -> int:
+        """What its arrays take in memory."""
+        parts = (self.L, self.embedded, self.by_column)
+        return sum(part.nbytes for part in parts if part is not None)
+
     def refresh(self, memory: Memory, classes: int, centre: Array) -> None:
         """Embed the memory anew after it, or the metric, changed."""
         self.centre = centre[self.columns]

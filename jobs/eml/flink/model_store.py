@@ -73,12 +73,13 @@ class Live:
 
     model: KeyModel
     index: Index = Index()
-    sizes: dict[str, int] = field(default_factory=dict)  # bytes of each part in state
+    labels_size: int = 0  # bytes of their log in state, about as many as they take in memory
+    nbytes: int = 0  # what all of it takes in memory, as it was last counted
 
-    @property
-    def size(self) -> int:
-        """Bytes of the model's learners, about as many as they take in memory."""
-        return sum(self.sizes.values())
+    def count(self) -> int:
+        """Count anew what it takes in memory; by how much that grew."""
+        before, self.nbytes = self.nbytes, self.model.nbytes + self.labels_size
+        return self.nbytes - before
 
 
 @dataclass(slots=True)
@@ -151,12 +152,19 @@ class ModelStore:
         """Take a model out of the cache; its state stays."""
         live = self._cache.pop(key, None)
         if live is not None:
-            self._cached_bytes -= live.size
+            self._cached_bytes -= live.nbytes
             self._donors.forget(live.model.key)
 
     def store(self, key: str, live: Live, *, everything: bool = False) -> bool:
         """Write what changed, all of it now and then; whether a model was written."""
-        before, index = live.size, live.index
+        written = self._write(key, live, everything=everything)
+        if self._cache.get(key) is live:
+            self._cached_bytes += live.count()
+            self._shrink()
+        return written
+
+    def _write(self, key: str, live: Live, *, everything: bool) -> bool:
+        index = live.index
         written_at = index.written_at
         everything |= written_at is not None and self._now - written_at > self._ttl_s / REFRESHES
         if written_at is not None and not everything and not keeping.has_changes(live.model):
@@ -166,31 +174,28 @@ class ModelStore:
         for part, data in written.items():
             if data is not None:
                 self._states[part].put(key, data)
-                live.sizes[part] = len(data)
         if everything or written_at is None:
             written_at = self._now
         new = {part for part, data in written.items() if data is not None}
-        labels = self._append("labels", key, live, index.labels, changes.all_labels, changes.labels)
-        pieces = self._append("changes", key, live, index.changes, changes.model and b"", changes.model_changes)
+        size = 0 if changes.all_labels is not None else live.labels_size
+        live.labels_size = size + sum(map(len, (changes.all_labels or b"", *changes.labels)))
+        labels = self._append("labels", key, index.labels, changes.all_labels, changes.labels)
+        pieces = self._append("changes", key, index.changes, changes.model and b"", changes.model_changes)
         index = Index(written_at, index.parts | new, labels, pieces)
         if index != live.index:
             self._states["index"].put(key, index.dump())
             live.index = index
-        if self._cache.get(key) is live:
-            self._cached_bytes += live.size - before
-            self._shrink()
         return changes.model is not None or bool(changes.model_changes)
 
-    def _append(self, log: str, key: str, live: Live, count: int, anew: bytes | None, pieces: Sequence[bytes]) -> int:
+    def _append(self, log: str, key: str, count: int, anew: bytes | None, pieces: Sequence[bytes]) -> int:
         """Write new pieces of a log that has `count`, behind its only piece `anew` where it begins anew; the count."""
         state = self._states[log]
         if anew is not None:
             for number in range(1 if anew else 0, count):
                 state.remove(f"{number}:{key}")
-            live.sizes[log], count = 0, 0
+            count = 0
         for piece in (*([anew] if anew else []), *pieces):
             state.put(f"{count}:{key}", piece)
-            live.sizes[log] = live.sizes.get(log, 0) + len(piece)
             count += 1
         return count
 
@@ -200,10 +205,7 @@ class ModelStore:
             self._clear(key, index)
             index = Index()
         parts = self._parts(key, index)
-        sizes = {part: len(getattr(parts, "small" if part == "window" else part) or b"") for part in PARTS}
-        sizes["labels"] = sum(map(len, parts.labels))
-        sizes["changes"] = sum(map(len, parts.model_changes))
-        return Live(self.load(name, parts), index, sizes)
+        return Live(self.load(name, parts), index, sum(map(len, parts.labels)))
 
     def _index(self, key: str) -> Index:
         data = self._states["index"].get(key)
@@ -228,15 +230,14 @@ class ModelStore:
 
     def _put(self, key: str, live: Live) -> None:
         self._cache[key] = live
-        self._cached_bytes += live.size
+        self._cached_bytes += live.count()
         self._shrink()
 
     def _shrink(self) -> None:
         """Drop the models used longest ago; the one at hand stays, however large."""
-        limit, most = self._settings.limits.cached_bytes, self._settings.job.cached_learners
-        while len(self._cache) > 1 and (len(self._cache) > most or self._cached_bytes > limit):
+        while len(self._cache) > 1 and self._cached_bytes > self._settings.limits.cached_bytes:
             _, dropped = self._cache.popitem(last=False)
-            self._cached_bytes -= dropped.size
+            self._cached_bytes -= dropped.nbytes
 
     # -- records that wait -----------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ SECTIONS: dict[str, type] = get_type_hints(Settings)
 KINDS: dict[str, dict[str, Any]] = {section: get_type_hints(kind) for section, kind in SECTIONS.items()}
 # A secret, and the setting that names a file with it instead.
 SECRET_FILES = {"registry.password": "registry.password_file", "registry.bearer_token": "registry.bearer_token_file"}
+REMOVED = {"job.cached_learners": "limits.cached_bytes alone bounds the models in memory"}
 RIVALS = {**SECRET_FILES, **{file: secret for secret, file in SECRET_FILES.items()}}
 
 
@@ -223,6 +224,8 @@ def _no_section(section: str) -> str:
 
 
 def _no_setting(source: Source, section: str, key: str) -> str:
+    if f"{section}.{key}" in REMOVED:
+        return f"there is no such setting any more: {REMOVED[f'{section}.{key}']}"
     near = get_close_matches(key, KINDS[section], 1)
     homes = [(section, near[0])] if near else [(other, key) for other, kinds in KINDS.items() if key in kinds]
     if homes:

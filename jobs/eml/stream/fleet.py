@@ -55,6 +55,11 @@ class KeyModel:
         many = settings.model.by != "key"
         self._device_of = names_of(settings.record.key_format, settings.limits, _no_avro_keys) if many else None
 
+    @property
+    def nbytes(self) -> int:
+        """About what its learners take in memory."""
+        return self.moves.nbytes
+
     # -- a micro-batch ---------------------------------------------------------------------------------------------
 
     def step(

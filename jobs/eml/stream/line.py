@@ -87,6 +87,11 @@ class Line:
         """Whether no record has needed it since the key left its version: it is not taught."""
         return self._awake is None
 
+    @property
+    def nbytes(self) -> int:
+        """About what it takes in memory."""
+        return self._awake.nbytes if self._awake is not None else len(self.asleep or b"")
+
     def snapshot(self) -> bytes:
         """The learner's bytes."""
         return self.asleep if self.asleep is not None else self.learner.snapshot()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pyflink.common import Row
@@ -18,9 +19,10 @@ from eml.settings import (
     Settings,
 )
 from eml.stream.errors import BadSchemaError, RegistryUnavailableError
+from eml.stream.fleet import KeyModel
 from eml.stream.keys import ReadKey
 from eml.stream.model_keys import model_of
-from eml.stream.outputs import read_evolution, read_prediction, schema_text
+from eml.stream.outputs import Encoder, read_evolution, read_prediction, schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.schema import ReadingSchema
 from tests.operator.fakes import FakeRuntime
@@ -145,6 +147,31 @@ def test_a_row_holds_what_a_micro_batch_became():
         "dead_letters_not_framed": 1,
         "updates": 1,
     }
+
+
+def test_readings_answered_together_are_answered_as_one_after_another(monkeypatch):
+    streams = {f"pump-{i}": records([1] * 90 + [2] * 60, seed=i, labelled=0.15) for i in range(3)}
+    encoder = Encoder(1, 2)
+    expected = {
+        key: [encoder.prediction(key, said) for said in KeyModel(key, SETTINGS).step(raws, look_up).predictions]
+        for key, raws in streams.items()
+    }
+    stepped: list[int] = []
+
+    def step(model: KeyModel, raws: Sequence[Raw], *rest: Any) -> Any:
+        stepped.append(len(raws))
+        return one_after_another(model, raws, *rest)
+
+    one_after_another = KeyModel.step
+    monkeypatch.setattr(KeyModel, "step", step)
+    task, said = Task(), {key: list[bytes]() for key in streams}
+    for number in range(150):
+        rows = task.call([(key, raws[number]) for key, raws in streams.items()])
+        for key, value in zip(keys_of(rows), predictions(rows), strict=True):
+            said[(key or b"").decode()].append(value)
+    assert said == expected
+    assert sum(stepped) < 150, "of 450 readings; the others needed no decision"
+    assert task.runtime.counters["predictions"].count == 450
 
 
 def test_a_learner_is_read_once_and_written_only_when_it_changed():

@@ -98,17 +98,16 @@ class EvolvingMetricLearner:
     @property
     def nbytes(self) -> int:
         """About what the learner takes in memory: its arrays, and some for all else."""
-        return OBJECTS + self._state.nbytes + (self._predictor.nbytes if self._predictor is not None else 0)
+        return OBJECTS + (self._state.nbytes if self._predictor is None else self._predictor.nbytes)
 
     # -- predict ---------------------------------------------------------------------------------------------------
 
     def predict_many(self, X: ArrayLike) -> Predictions:
         """Predictions for samples (n, d), NaN where a value is missing; no row's result depends on the others."""
-        state, values = self._state, self._matrix(X)
+        state, answer = self._state, self.answers(X)
         if not state.views:
-            n = len(values)
+            n = len(answer)
             return Predictions([None] * n, (), np.zeros((n, 0)), np.zeros(n), np.full(n, np.inf))
-        answer = self._answer(values)
         classes, C = tuple(state.classes), len(state.classes)
         best = answer[:, C + predictor.BEST :].astype(np.intp).tolist()
         return Predictions(
@@ -122,15 +121,20 @@ class EvolvingMetricLearner:
 
     def predict_one(self, x: ArrayLike) -> Prediction:
         """The prediction for one sample (d,)."""
-        state, values = self._state, self._matrix(np.asarray(x, dtype=np.float64)[None])
-        if not state.views:
+        answer, classes = self.answers(np.asarray(x, dtype=np.float64)[None]), self._state.classes
+        if not self._state.views:
             return Prediction(None, {}, 0.0, float("inf"), NO_LABELS)
-        *scores, margin, novelty, best, _ = self._answer(values)[0].tolist()
-        classes = state.classes
+        *scores, margin, novelty, best, _ = answer[0].tolist()
         return Prediction(classes[int(best)], dict(zip(classes, scores, strict=True)), margin, novelty)
 
-    def _answer(self, values: Array) -> Array:
-        """Scores, margin, novelty, best class and the fresh start's (n, C + 4), compiled where that is possible."""
+    def answers(self, X: ArrayLike) -> Array:
+        """Predictions as one array (n, C + 4), without columns before the first label; compiled where that is possible.
+
+        Columns are the scores of `classes`, margin, novelty, and the numbers of the best class and the fresh start's.
+        """
+        values = self._matrix(X)
+        if not self._state.views:
+            return np.zeros((len(values), 0))
         if predictor.kernels() is None:
             return predictor.reference(self._state, values, self.config.neighbours)
         if self._predictor is None:

@@ -87,6 +87,8 @@ class Predictor:
             _three(exemplars, NO_EXEMPLARS),
         )
         self._width = classes + ANSWERS
+        self.nbytes = 0  # in memory, with the state, which stays as it is as long as this is of use
+        self._count()
 
     def answer(self, values: Array) -> Array:
         """Scores and what follows from them (n, C + 4) of samples (n, outer)."""
@@ -95,13 +97,13 @@ class Predictor:
         values = np.ascontiguousarray(values)
         if not compiled.answer_rows(values, *self._layout, *self._lost, out):
             self._lost = self._columns()
+            self._count()
             compiled.answer_rows(values, *self._layout, *self._lost, out)
         return out
 
-    @property
-    def nbytes(self) -> int:
-        """What it takes in memory, without the exemplars, which are the views'."""
-        return sum(part.nbytes for part in (*self._layout[:3], self._lost[1]))
+    def _count(self) -> None:
+        own = sum(part.nbytes for part in (*self._layout[:3], self._lost[1]))
+        self.nbytes = self._state.nbytes + own
 
     def _places(self) -> list[int]:
         """Sizes of each view, and where its parts begin."""

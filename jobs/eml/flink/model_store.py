@@ -140,6 +140,19 @@ class ModelStore:
         self._cache.move_to_end(key)
         return live
 
+    def at_hand(self, key: str) -> Live | None:
+        """A model in the cache none of whose records waits, and of which nothing need be written."""
+        live = self._cache.get(key)
+        if live is None or key in self._queues[self._bucket] or self._is_old(live.index):
+            return None
+        self._cache.move_to_end(key)
+        return live
+
+    def recount(self, live: Live) -> None:
+        """A model in the cache was asked: what that needs was laid out, and may take some memory."""
+        self._cached_bytes += live.count()
+        self._shrink()
+
     def load(self, name: str, parts: keeping.Parts) -> KeyModel:
         """A model from its parts."""
         return keeping.load(name, self._settings, parts, self._donors)
@@ -166,7 +179,7 @@ class ModelStore:
     def _write(self, key: str, live: Live, *, everything: bool) -> bool:
         index = live.index
         written_at = index.written_at
-        everything |= written_at is not None and self._now - written_at > self._ttl_s / REFRESHES
+        everything |= written_at is not None and self._is_old(index)
         if written_at is not None and not everything and not keeping.has_changes(live.model):
             return False
         changes = keeping.take_changes(live.model, everything=everything, log=True)
@@ -217,6 +230,10 @@ class ModelStore:
             [self._states[log].get(f"{number}:{key}") for number in range(getattr(index, log))] for log in LOGS
         )
         return keeping.Parts(found.get("model"), found.get("window"), found.get("others"), labels, changes)
+
+    def _is_old(self, index: Index) -> bool:
+        """Whether all of a model is to be written again, or for the first time."""
+        return index.written_at is None or self._now - index.written_at > self._ttl_s / REFRESHES
 
     def _is_over(self, index: Index) -> bool:
         return index.written_at is not None and self._now - index.written_at > FORGOTTEN * self._ttl_s

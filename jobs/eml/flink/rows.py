@@ -12,8 +12,9 @@ from pyflink.common import Row, Types
 from eml.flink.model_store import BYTES
 from eml.settings import Settings
 from eml.stream import dead_letters
+from eml.stream.call import Call, Columns, Unlabelled
+from eml.stream.line import Answers
 from eml.stream.outputs import Encoder
-from eml.stream.records import Position, Raw
 from eml.stream.runs import Results
 
 HEADERS = Types.MAP(Types.STRING(), BYTES)
@@ -34,7 +35,6 @@ RECORD = Types.ROW_NAMED(["kafka_key", "content"], [BYTES, BYTES])
 LETTER = Types.ROW_NAMED(["kafka_key", "content", "headers"], [BYTES, BYTES, HEADERS])
 KINDS = ("predictions", "evolutions", "dead_letters")
 OUTPUT = Types.ROW_NAMED(list(KINDS), [Types.OBJECT_ARRAY(kind) for kind in (RECORD, RECORD, LETTER)])
-NO_HEADERS: dict[str, bytes | None] = {}
 
 
 @dataclass(slots=True)
@@ -60,17 +60,22 @@ class Rows:
         self._by_key = settings.model.by == "key"
         self._encoder = Encoder(prediction_schema_id, evolution_schema_id, settings.limits.event_bytes)
 
-    def records(self, columns: Sequence[Sequence[Any]]) -> dict[str, list[Raw]]:
-        """The records of a micro-batch by the key of their model, in their order."""
-        readings, labels = self._kafka.readings_topic, self._kafka.labels_topic
-        found: dict[str, list[Raw]] = {}
+    def call(self, columns: Sequence[list[Any]]) -> Call:
+        """A micro-batch of the models of a bucket."""
         models, keys, *rest = columns
-        for model, key, partition, offset, timestamp, value, headers, is_label in zip(
-            keys if self._by_key else models, keys, *rest, strict=True
-        ):
-            position = Position(labels if is_label else readings, partition, offset, timestamp)
-            found.setdefault(model, []).append(Raw(value, position, headers or NO_HEADERS, key))
-        return found
+        return Call(
+            Columns(keys if self._by_key else models, keys, *rest),
+            self._kafka.readings_topic,
+            self._kafka.labels_topic,
+            self._limits,
+        )
+
+    def answered(self, name: str, devices: Sequence[str], readings: Unlabelled, answers: Answers) -> list[Row]:
+        """The predictions of readings at which nothing else happened."""
+        contents = self._encoder.unlabelled(name, devices, readings, answers)
+        return [
+            Row(key.encode("latin-1") or None, content) for key, content in zip(readings.keys, contents, strict=True)
+        ]
 
     def written(self, key: str, name: str, results: Results) -> Written:
         """What became of a model's records; its `name` stands in predictions and events."""

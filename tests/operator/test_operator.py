@@ -114,10 +114,12 @@ class Task:
 
 
 def predictions(rows: Sequence[Row]) -> list[bytes]:
-    return [value for row in rows for _, value in row["predictions"]]
+    return [value for row in rows for value in row["predictions"]]
 
 
 def keys_of(rows: Sequence[Row], kind: str = "predictions") -> list[bytes | None]:
+    if kind == "predictions":
+        return [key for row in rows for key in row["prediction_keys"]]
     return [record[0] for row in rows for record in row[kind]]
 
 
@@ -132,7 +134,7 @@ def test_a_row_holds_what_a_micro_batch_became():
     task = Task()
     (row,) = task.send("pump", [*records(STREAM), replace(records([1])[0], value=b"junk", headers={"h": b"1"})])
     assert set(keys_of([row])) == set(keys_of([row], "evolutions")) == {b"pump"}
-    assert [read_prediction(value)["source_offset"] for _, value in row["predictions"]] == list(range(120))
+    assert [read_prediction(value)["source_offset"] for value in row["predictions"]] == list(range(120))
     assert [read_evolution(value)["new_version"] for _, value in row["evolutions"]] == [2]
     ((_, content, headers),) = row["dead_letters"]
     assert content == b"junk"
@@ -342,7 +344,7 @@ def test_a_tombstone_without_a_usable_key_is_counted():
 def test_a_key_with_letters_beyond_ascii_keeps_its_name_and_bytes():
     (row,) = Task().send("Pümpe".encode().decode("latin-1"), records([1]))
     assert keys_of([row]) == ["Pümpe".encode()]
-    assert read_prediction(row["predictions"][0][1])["key"] == "Pümpe"
+    assert read_prediction(row["predictions"][0])["key"] == "Pümpe"
 
 
 def test_an_idle_but_living_key_renews_its_state_and_a_silent_one_is_forgotten(monkeypatch):
@@ -363,13 +365,11 @@ def test_an_idle_but_living_key_renews_its_state_and_a_silent_one_is_forgotten(m
     assert task.runtime.traffic["write model"] == written + 1, "all parts are written again, four times in a life"
     now += 100.0
     (row,) = task.send("pump", unlabelled[2:3])
-    assert read_prediction(row["predictions"][0][1])["label"] is not None, (
-        "at least a whole time to live after its last"
-    )
+    assert read_prediction(row["predictions"][0])["label"] is not None, "at least a whole time to live after its last"
     now += 126.0
     (row,) = Task(settings, task.runtime).send("pump", unlabelled[3:4])
-    assert read_prediction(row["predictions"][0][1])["label"] is None
-    assert read_prediction(task.send("pump", unlabelled[4:])[0]["predictions"][0][1])["label"] is None
+    assert read_prediction(row["predictions"][0])["label"] is None
+    assert read_prediction(task.send("pump", unlabelled[4:])[0]["predictions"][0])["label"] is None
 
 
 @pytest.mark.parametrize("silent", [0.7, 0.76, 0.95, 1.05, 1.3, 2.5])
@@ -479,7 +479,7 @@ def test_a_call_with_many_keys_gives_each_what_it_gets_alone(size):
     turns = taking_turns(streams)
     for start in range(0, len(turns), size):
         for row in task.call(turns[start : start + size]):
-            for key, value in row["predictions"]:
+            for key, value in zip(row["prediction_keys"], row["predictions"], strict=True):
                 said[key.decode()].append(value)
     assert said == alone
 
@@ -497,7 +497,11 @@ def test_one_key_of_a_call_waits_another_sends_junk_and_the_others_do_not_notice
     rows += task.call(turns[120:])
     for number in range(4):
         expected = predictions(Task().send(f"pump-{number}", streams[f"pump-{number}"]))
-        found = [value for row in rows for key, value in row["predictions"] if key == f"pump-{number}".encode()]
+        found = [
+            value
+            for key, value in zip(keys_of(rows), predictions(rows), strict=True)
+            if key == f"pump-{number}".encode()
+        ]
         assert found == expected
     assert keys_of(rows, "dead_letters") == [b"junk"] * 40
     assert b"waits" not in keys_of(rows)

@@ -112,12 +112,12 @@ class EvolvingOperator(KeyedProcessFunction):
             answers = live.model.answer_unlabelled(readings, self._newest.newest)
             if answers is None:
                 return False
-            rows = self._rows.answered(live.model.key, devices, readings, answers)
+            written = self._rows.answered(live.model.key, devices, readings, answers)
         except Exception:  # noqa: BLE001  nothing was changed
             return False
         self._store.recount(live)
-        self._out.predictions += rows
-        self._metrics.predicted(len(rows))
+        self._out.add(written)
+        self._metrics.predicted(len(numbers))
         return True
 
     # -- a model ---------------------------------------------------------------------------------------------------

@@ -14,20 +14,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from eml.core import levels, squashing, stages
+from eml.core import arcsinh, category_detection, stages
 from eml.core.arrays import Array, Index, Mask
-from eml.core.completion import complete
 from eml.core.config import LearnerConfig
 from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.fitting import Fitter
+from eml.core.imputation import impute
 from eml.core.inheriting import Exemplars, donors_of, inherit
 from eml.core.linear import Linear
 from eml.core.mixture import Mixture
+from eml.core.one_hot import fold_evolution
 from eml.core.report import Evolution, Takeover
-from eml.core.spelling import fold_evolution
 from eml.core.state import State, Upcoming
 from eml.core.statistics import Statistics
-from eml.core.views import FIRST_WEIGHT, Pooling, Tally, View
+from eml.core.views import FIRST_WEIGHT, Pooling, RunningAccuracy, View
 
 SAMPLES = 512  # exemplars that a first metric or a distillation looks at
 FEWEST_TRUSTED = 64  # exemplars that are enough to learn from without estimated ones
@@ -39,10 +39,10 @@ def first_metric(state: State, columns: Index, fitter: Fitter, among: Index | No
     """A metric over `columns` from the memory alone, or from some exemplars in it."""
     rows = state.memory.sample(SAMPLES, state.rng, among)
     X = state.memory.samples(rows, columns)
-    return fitter.first(X, state.memory.y[rows], *state.spelling.deviations(X.std(axis=0), columns))
+    return fitter.first(X, state.memory.y[rows], *state.encoder.deviations(X.std(axis=0), columns))
 
 
-def begin_anew(state: State, fitter: Fitter) -> None:
+def offer_new_metric(state: State, fitter: Fitter) -> None:
     """Features were spelled out: go on with the metric there is, or with a fresh one if that predicts better."""
     view = state.views[-1]
     fresh = first_metric(state, view.columns, fitter)
@@ -50,12 +50,12 @@ def begin_anew(state: State, fitter: Fitter) -> None:
     X = state.memory.samples(rows, view.columns)
     if fitter.better([view.L, fresh], X, state.memory.y[rows], np.arange(len(rows))) is fresh:
         view.L = fresh
-        begin_basis(state, fresh)
+        reset_basis(state, fresh)
 
 
-def begin_basis(state: State, L: Array) -> None:
+def reset_basis(state: State, L: Array) -> None:
     """A metric was laid anew: what is kept of vanished features, and what was prepared, were of another basis."""
-    state.attic = {name: np.zeros(len(L)) for name in state.attic}
+    state.retired_columns = {name: np.zeros(len(L)) for name in state.retired_columns}
     state.returned = {}
     state.upcoming = None if state.upcoming is None else Upcoming(state.upcoming.space)
 
@@ -69,7 +69,7 @@ def trusted(state: State) -> Index:
     columns = np.arange(len(state.space))
     if upcoming is not None:
         columns = state.columns_of(state.space.diff(upcoming.space))
-    rows = np.flatnonzero(state.knowing(columns, KNOWN_SHARE))
+    rows = np.flatnonzero(state.with_observed(columns, KNOWN_SHARE))
     enough = len(rows) >= FEWEST_TRUSTED and len(np.unique(state.memory.y[rows])) == len(np.unique(state.memory.y))
     return rows if enough else np.arange(len(state.memory))
 
@@ -127,7 +127,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
     change = state.space.diff(space)
     if not change.is_evolution:
         return _rename(state, space, change)
-    _carry_attic(state)
+    _carry_retired(state)
     state.views = state.views[-1:]  # a survivors' view beside it ends here: no catch-up steps for it
     state.fresh = None  # it was of the space before
     upcoming = _prepared(state, space, change)
@@ -136,7 +136,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
     state.upcoming = upcoming
     if warm:
         _finish_transform(state, upcoming, change, config, fitter)
-    returned = tuple(name for name in change.augmented if _attic_name(state, space, name) is not None)
+    returned = tuple(name for name in change.augmented if _retired_name(state, space, name) is not None)
     takeovers = _takeovers(state, change, upcoming)
     state.evolution = fold_evolution(Evolution(change, announced, upcoming.steps, warm, returned, takeovers))
     columns = [state.space.position.get(change.former.get(name, "")) for name in space.names]
@@ -147,7 +147,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
         _start_cold(state)
         return state.evolution
     survived = np.array([i for i, column in enumerate(columns) if column is not None], dtype=np.intp)
-    _forget_strangers(state, survived, config.neighbours)
+    _forget_unobserved(state, survived, config.neighbours)
     _survivors_alone(state, survived, upcoming.Ls, config, fitter)
     if change.augmented and returned and config.inherit:
         form_joint_view(state, fitter, config)
@@ -175,19 +175,19 @@ def _prepared(state: State, space: FeatureSpace, change: FeatureChange) -> Upcom
 def _survivors_alone(state: State, survived: Index, Ls: Array, config: LearnerConfig, fitter: Fitter) -> None:
     """One view, of the survivors, until labels show the new features."""
     fresh = first_metric(state, survived, fitter)
-    if not config.transform or not np.linalg.norm(Ls) > 0.0 or _outdoes(state, survived, Ls, fresh, fitter):
+    if not config.transform or not np.linalg.norm(Ls) > 0.0 or _is_surely_better(state, survived, Ls, fresh, fitter):
         Ls = fresh
-        begin_basis(state, Ls)
+        reset_basis(state, Ls)
     state.views = [View("survived", survived, Ls)]
-    state.tallies.pop("survived", None)
+    state.accuracies.pop("survived", None)
     state.pooling = Pooling.start(float(state.pooling.w.sum()))
     state.stage = "inheriting" if len(survived) < len(state.space) else "steady"
 
 
-def _outdoes(state: State, survived: Index, Ls: Array, fresh: Array, fitter: Fitter) -> bool:
+def _is_surely_better(state: State, survived: Index, Ls: Array, fresh: Array, fitter: Fitter) -> bool:
     """Whether a fresh metric is surely better: what came through several evolutions may have lost its way."""
     memory = state.memory
-    real = np.flatnonzero(state.knowing(survived, REAL_SHARE))
+    real = np.flatnonzero(state.with_observed(survived, REAL_SHARE))
     rows = memory.sample(SAMPLES, state.rng, real)
     if len(rows) < FEWEST_TRUSTED or len(np.unique(memory.y[rows])) < 2:
         return False
@@ -237,7 +237,7 @@ def _rename(state: State, space: FeatureSpace, change: FeatureChange) -> Evoluti
     columns = [state.space.position[change.former[name]] for name in space.names]
     place = np.argsort(columns)  # where an old column went
     returned = {int(place[column]): values for column, values in state.returned.items()}
-    _lay_out(state, space, change, list(columns), len(state.attic))
+    _lay_out(state, space, change, list(columns), len(state.retired_columns))
     state.returned = returned
     started = [] if state.fresh is None else [state.fresh.view]
     for view in (*state.views, *started):
@@ -256,17 +256,17 @@ def _rename(state: State, space: FeatureSpace, change: FeatureChange) -> Evoluti
 # -- columns: active ones first, then those of vanished features ----------------------------------------------------
 
 
-def _attic_name(state: State, space: FeatureSpace, name: str) -> str | None:
+def _retired_name(state: State, space: FeatureSpace, name: str) -> str | None:
     """The name under which a new feature was known before it vanished."""
-    return next((known for known in (name, *space.aliases.get(name, ())) if known in state.attic), None)
+    return next((known for known in (name, *space.aliases.get(name, ())) if known in state.retired_columns), None)
 
 
 def _lay_out(
     state: State, space: FeatureSpace, change: FeatureChange, columns: list[int | None], keep_retired: int
 ) -> None:
     """Move memory, statistics and the attic to the next space."""
-    old, attic = state.space, list(state.attic)
-    back = {name: _attic_name(state, space, name) for name in change.augmented}
+    old, attic = state.space, list(state.retired_columns)
+    back = {name: _retired_name(state, space, name) for name in change.augmented}
     back_columns = {name: len(old) + attic.index(known) for name, known in back.items() if known is not None}
     active = [
         column if column is not None else back_columns.get(name)
@@ -274,21 +274,26 @@ def _lay_out(
     ]
     gone = {known for known in back.values() if known is not None}
     _retire(state, change)
-    stay = [name for name in state.attic if name not in gone]
+    stay = [name for name in state.retired_columns if name not in gone]
     stay = stay[len(stay) - min(len(stay), keep_retired) :]
     position = {name: len(old) + i for i, name in enumerate(attic)} | {n: old.position[n] for n in change.vanished}
     retired = [position[name] for name in stay]
     everything = Statistics(
-        *(np.concatenate(pair) for pair in zip(state.statistics.fields(), state.attic_statistics.fields(), strict=True))
+        *(
+            np.concatenate(pair)
+            for pair in zip(state.statistics.fields(), state.retired_statistics.fields(), strict=True)
+        )
     )
     state.statistics = everything.select(active)
-    state.attic_statistics = everything.select(list(retired))
-    state.memory.remap([*active, *retired])
+    state.retired_statistics = everything.select(list(retired))
+    state.memory.move_columns([*active, *retired])
     _move_linear(state, space, change, columns, back)
-    state.returned = {space.position[name]: state.attic[known] for name, known in back.items() if known is not None}
-    state.attic = {name: state.attic[name] for name in stay}
+    state.returned = {
+        space.position[name]: state.retired_columns[known] for name, known in back.items() if known is not None
+    }
+    state.retired_columns = {name: state.retired_columns[name] for name in stay}
     if state.linear is not None:
-        state.linear.retired = {name: w for name, w in state.linear.retired.items() if name in state.attic}
+        state.linear.retired = {name: w for name, w in state.linear.retired.items() if name in state.retired_columns}
     state.space = space
 
 
@@ -318,26 +323,26 @@ def _retire(state: State, change: FeatureChange) -> None:
         column = state.space.position[name]
         here = np.flatnonzero(view.columns == column) if view is not None else np.zeros(0, dtype=np.intp)
         rows = len(view.L) if view is not None else 0
-        state.attic.pop(name, None)
-        state.attic[name] = view.L[:, here[0]].copy() if view is not None and len(here) else np.zeros(rows)
+        state.retired_columns.pop(name, None)
+        state.retired_columns[name] = view.L[:, here[0]].copy() if view is not None and len(here) else np.zeros(rows)
 
 
 def _start_cold(state: State) -> None:
     """Nothing survived, or nothing had been learnt: begin as a new learner that knows the classes' names."""
     state.memory.keep(np.zeros(0, dtype=np.intp))
-    state.memory.remap([None] * len(state.space))
+    state.memory.move_columns([None] * len(state.space))
     state.memory.seen[:] = 0
     state.statistics = Statistics.empty(len(state.space))
-    state.attic, state.attic_statistics, state.returned = {}, Statistics.empty(0), {}
+    state.retired_columns, state.retired_statistics, state.returned = {}, Statistics.empty(0), {}
     state.views, state.pooling, state.mixture, state.fresh = [], Pooling.start(FIRST_WEIGHT), Mixture(), None
-    state.linear, state.tallies = None if state.linear is None else Linear.empty(len(state.space)), {}
+    state.linear, state.accuracies = None if state.linear is None else Linear.empty(len(state.space)), {}
     state.stage, state.learnt, state.usual = "initial", 0, 0.0
 
 
-def _forget_strangers(state: State, survived: Index, fewest: int) -> None:
+def _forget_unobserved(state: State, survived: Index, fewest: int) -> None:
     """Drop exemplars that hardly know the survivors (seen two evolutions ago), where their class has better ones."""
     memory = state.memory
-    knows = state.knowing(survived, KNOWN_SHARE)
+    knows = state.with_observed(survived, KNOWN_SHARE)
     enough = np.bincount(memory.y[knows], minlength=len(state.classes)) >= fewest
     memory.keep(np.flatnonzero(knows | ~enough[memory.y]))
 
@@ -350,28 +355,28 @@ def outdated(state: State) -> Mask:
     memory = state.memory
     if state.stage != "inheriting" or len(memory) < memory.capacity:
         return memory.stale
-    return memory.stale | ~state.knowing(state.new_columns(), KNOWN_SHARE)
+    return memory.stale | ~state.with_observed(state.new_columns(), KNOWN_SHARE)
 
 
 def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None:
     """The I-stage, as soon as labelled samples show the new features; and again when there are more of them."""
-    levels.extend(state)
-    squashing.extend(state)
+    category_detection.detect_in_new(state)
+    arcsinh.extend(state)
     survived, columns = state.views[0], np.arange(len(state.space))
     X = state.memory.samples(np.arange(len(state.memory)), columns)
     observed = state.memory.observed[:, : len(columns)]
-    counted = state.spelling.one_each(state.new_columns())
+    counted = state.encoder.one_per_category(state.new_columns())
     exemplars = Exemplars(X, state.memory.y, observed, state.statistics.deviation(), counted)
     weight, anchors = float(state.pooling.w.sum()), config.batch // 2 + config.replay
     inheritance = inherit(exemplars, survived, state.returned, weight, fitter, anchors, state.rng)
     if inheritance is None:
         return
-    state.memory.put(columns, inheritance.completed)
+    state.memory.set_values(columns, inheritance.imputed)
     state.views = [survived, View("joint", columns, inheritance.L)]
     state.pooling = inheritance.pooling
 
 
-def _carry_attic(state: State) -> None:
+def _carry_retired(state: State) -> None:
     """Move the columns of vanished features from the basis of L^s to the joint one: C with J = C L^s on survivors.
 
     Done when the joint view stays or ends, since until then it may be begun anew from L^s.
@@ -380,28 +385,28 @@ def _carry_attic(state: State) -> None:
         return
     survived, joint = state.views
     carry = joint.L[:, survived.columns] @ np.linalg.pinv(survived.L)  # (k', k)
-    state.attic = {name: carry @ column for name, column in state.attic.items()}
+    state.retired_columns = {name: carry @ column for name, column in state.retired_columns.items()}
 
 
-def complete_memory(state: State) -> None:
+def impute_memory(state: State) -> None:
     """Estimate the new features of old exemplars anew: there are more donors by now."""
     memory, survived = state.memory, state.views[0]
     new = state.new_columns()
-    donors = donors_of(memory.observed, state.spelling.one_each(new))
-    needy = np.ones(len(memory), dtype=np.bool_)
-    needy[donors] = False
-    if needy.any() and len(donors):
+    donors = donors_of(memory.observed, state.encoder.one_per_category(new))
+    receivers = np.ones(len(memory), dtype=np.bool_)
+    receivers[donors] = False
+    if receivers.any() and len(donors):
         everyone = np.arange(len(memory))
         known = memory.samples(everyone, survived.columns) @ survived.L.T
-        memory.put(new, complete(known, memory.samples(everyone, new), needy, memory.y, donors))
+        memory.set_values(new, impute(known, memory.samples(everyone, new), receivers, memory.y, donors))
 
 
-def settle(state: State, rank: int) -> None:
+def adopt_joint_view(state: State, rank: int) -> None:
     """The joint metric is the metric now; one begun on too few samples to have all its rows is begun anew."""
-    _carry_attic(state)
+    _carry_retired(state)
     joint, state.returned = state.views[-1], {}
     state.views = [View("all", joint.columns, joint.L)]
-    state.tallies["all"] = state.tallies.pop(joint.name, Tally())
+    state.accuracies["all"] = state.accuracies.pop(joint.name, RunningAccuracy())
     state.pooling = Pooling.start(float(state.pooling.w.sum()))
     if len(joint.L) < min(rank, len(state.space)):
         state.stage = "initial"

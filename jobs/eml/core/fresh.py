@@ -26,7 +26,7 @@ def begin(state: State) -> None:
     state.memory.recent[:] = False
     columns = np.arange(len(state.space))
     view = View("fresh", columns, np.zeros((0, len(columns))), recent=True)
-    state.tallies.pop("fresh", None)
+    state.accuracies.pop("fresh", None)
     if state.linear is None or is_too_wide(len(columns), len(state.classes)):
         state.fresh = Fresh(view, None, Pooling.start(FIRST_WEIGHT))
     else:
@@ -38,7 +38,7 @@ def learn(state: State, config: LearnerConfig, fitter: Fitter, *, step: bool) ->
     fresh, memory = state.fresh, state.memory
     if fresh is None:
         return
-    _know(fresh, len(state.classes))
+    _set_classes(fresh, len(state.classes))
     rows = np.flatnonzero(memory.recent)
     if len(rows) < FEWEST or len(np.unique(memory.y[rows])) < 2:
         return
@@ -49,11 +49,11 @@ def learn(state: State, config: LearnerConfig, fitter: Fitter, *, step: bool) ->
     state.fit(fresh.linear, rows, young=state.since < config.warm_up)
 
 
-def _know(fresh: Fresh, classes: int) -> None:
+def _set_classes(fresh: Fresh, classes: int) -> None:
     """Have its linear view know so many classes; where they are too many its metric answers alone."""
     if fresh.linear is None:
         return
-    fresh.linear.know(classes)
+    fresh.linear.set_classes(classes)
     if not fresh.linear.classes:
         fresh.linear, fresh.pooling = None, Pooling.start(2.0 * float(fresh.pooling.w[0]))
 
@@ -75,7 +75,7 @@ def end(state: State) -> None:
     filled = memory.recent.sum() >= FILLED * memory.capacity or state.since >= memory.capacity
     if not filled or "fresh" not in state.mixture.experts:
         return
-    if state.mixture.favours("fresh"):
+    if state.mixture.is_best("fresh"):
         _take_over(state, fresh)
     state.fresh = None
 
@@ -86,9 +86,9 @@ def _take_over(state: State, fresh: Fresh) -> None:
     view = fresh.view
     state.views = [View("all", view.columns, view.L)]
     state.pooling = Pooling.start(float(fresh.pooling.w[0]) * len(fresh.pooling.w))
-    evolution.begin_basis(state, view.L)
+    evolution.reset_basis(state, view.L)
     if state.linear is not None and fresh.linear is not None:
         fresh.linear.retired = state.linear.retired
         state.linear = fresh.linear
-    state.mixture, state.tallies = Mixture(), {}  # metric and linear view are others than those that had the shares
+    state.mixture, state.accuracies = Mixture(), {}  # metric and linear view are others than those that had the shares
     state.stage = "steady" if state.upcoming is None else "transforming"

@@ -2,7 +2,7 @@ r"""The I-stage: from the survivors' metric to one over survivors and new featur
 
 Called by the learner once labelled samples with the new features are in the memory (the donors). Its steps:
 
-1. exemplars without the new features get estimates (`completion`);
+1. exemplars without the new features get estimates (`imputation`);
 2. survivors' embedding and new features are stacked on one scale, $Z = [L^s x^s, a x^n]$;
    the scale a is the one whose neighbours predict held-out donors best;
 3. $L^z$ is learnt on Z (Eq. 6) and folded: $L^z \cdot blockdiag(L^s, a I)$ is one metric over the new space,
@@ -17,8 +17,8 @@ import numpy as np
 
 from eml.core import stages
 from eml.core.arrays import Array, Index, Mask
-from eml.core.completion import complete
 from eml.core.fitting import Fitter, losses, scaling, surely
+from eml.core.imputation import impute
 from eml.core.neighbours import Embedded, log_scores
 from eml.core.views import Pooling, View, log_losses
 
@@ -69,7 +69,7 @@ class Inheritance:
 
     L: Array  # (k', d)
     pooling: Pooling
-    completed: Array  # (n, d) the memory with estimates of the new features
+    imputed: Array  # (n, d) the memory with estimates of the new features
 
 
 def donors_of(observed: Mask, new: Index) -> Index:
@@ -96,9 +96,9 @@ def inherit(
     if len(donors) < FEWEST_DONORS or len(np.unique(y[donors])) < 2:
         return None
     known = X[:, survived.columns] @ survived.L.T
-    needy = np.ones(len(X), dtype=np.bool_)
-    needy[donors] = False
-    folds = _folds(known, X, new, y, needy, donors, rng)
+    receivers = np.ones(len(X), dtype=np.bool_)
+    receivers[donors] = False
+    folds = _folds(known, X, new, y, receivers, donors, rng)
     truth = np.concatenate([y[test] for test, _ in folds])
     stacks = _stacks(survived, returned, new, known, X[donors], exemplars.deviation)
     scores = _scores(stacks, folds, y, fitter.neighbours)
@@ -111,23 +111,23 @@ def inherit(
     pooling = Pooling.start(weight / 2, weight / 2)
     pooling.update([alone, joint], truth, steps=POOLING_STEPS)
 
-    completed = X.copy()
-    completed[:, new] = complete(known, X[:, new], needy, y, donors)
-    Lz = _learn(stack.embed(completed), y, donors, fitter, anchors, rng)
-    return Inheritance(stack.fold(Lz), pooling, completed)
+    imputed = X.copy()
+    imputed[:, new] = impute(known, X[:, new], receivers, y, donors)
+    Lz = _learn(stack.embed(imputed), y, donors, fitter, anchors, rng)
+    return Inheritance(stack.fold(Lz), pooling, imputed)
 
 
 def _folds(
-    known: Array, X: Array, new: Index, y: Index, needy: Mask, donors: Index, rng: np.random.Generator
+    known: Array, X: Array, new: Index, y: Index, receivers: Mask, donors: Index, rng: np.random.Generator
 ) -> list[tuple[Index, Array]]:
-    """Two halves of the donors, each with the memory completed from the other half alone."""
+    """Two halves of the donors, each with the memory imputed from the other half alone."""
     half = rng.permutation(donors)
     folds = []
     for test, give in ((half[::2], half[1::2]), (half[1::2], half[::2])):
-        without = needy.copy()
+        without = receivers.copy()
         without[test] = True
         filled = X.copy()
-        filled[:, new] = complete(known, X[:, new], without, y, give)
+        filled[:, new] = impute(known, X[:, new], without, y, give)
         filled[test] = X[test]  # a held-out donor is asked with its own values, but nobody finds it
         folds.append((test, filled))
     return folds

@@ -19,17 +19,28 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, experts, fresh, inheriting, levels, predictor, reaction, rounding, snapshot, squashing
+from eml.core import (
+    arcsinh,
+    category_detection,
+    drift,
+    evolution,
+    experts,
+    fresh,
+    inheriting,
+    predictor,
+    quantization,
+    snapshot,
+)
 from eml.core.arrays import TINY, Array, Index, Mask
-from eml.core.changes import Log, apply
 from eml.core.config import LearnerConfig
+from eml.core.deltas import DeltaLog, apply
 from eml.core.errors import FeatureError
 from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
+from eml.core.one_hot import OneHotEncoder, fold_weights
 from eml.core.predictor import Predictor
 from eml.core.report import NO_LABELS, Evolution, Explanation, Label, Prediction, Predictions, Stage
-from eml.core.sealed import checksum
-from eml.core.spelling import Spelling, fold_weights
+from eml.core.serialization import checksum
 from eml.core.state import State
 from eml.core.views import View
 
@@ -39,7 +50,7 @@ RIPE = 16  # batches after which a step comes with every second one
 LEAST_POOL = 320  # exemplars to draw triplets from, for few classes
 FIRST_AGAIN = 64  # samples of a new space after which its joint view is begun anew, and at every doubling from there
 STEP_AFTER = 8  # labelled samples between two steps at least, however small the batches
-GRAINS_AFTER = 256  # labelled samples after which it is asked anew how fine the memory need be
+RESOLUTIONS_AFTER = 256  # labelled samples after which it is asked anew how fine the memory need be
 NEGLIGIBLE = 0.02  # weight below which a view retires
 
 
@@ -55,13 +66,13 @@ class EvolvingMetricLearner:
     def __init__(self, space: FeatureSpace, config: LearnerConfig | None = None, seed: int = 0) -> None:
         self.config = config or LearnerConfig()
         self._state = State.new(space, self.config, seed)
-        self._log = Log()
+        self._log = DeltaLog()
         self._predictor: Predictor | None = None  # laid out by the first prediction after a change
 
     @property
     def space(self) -> FeatureSpace:
         """The features a sample must have now, in this order."""
-        return self._state.spelling.outer
+        return self._state.encoder.inputs
 
     @property
     def stage(self) -> Stage:
@@ -72,7 +83,7 @@ class EvolvingMetricLearner:
     def upcoming(self) -> FeatureSpace | None:
         """The space that was announced, while it has not come."""
         upcoming = self._state.upcoming
-        return None if upcoming is None else Spelling(upcoming.space).outer
+        return None if upcoming is None else OneHotEncoder(upcoming.space).inputs
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -146,20 +157,20 @@ class EvolvingMetricLearner:
     def _learn_piece(self, raw: Array, labels: Sequence[Label]) -> None:
         state = self._state
         fitter = self._fitter()
-        self._spell_out(raw, fitter)
-        y = self._numbers(labels)  # from here on there are new classes, which no view knows yet
-        X, present = self._take_in(raw)
-        self._test(X, present, y)
+        self._update_columns(raw, fitter)
+        y = self._class_numbers(labels)  # from here on there are new classes, which no view knows yet
+        X, present = self._clean(raw)
+        self._score_views(X, present, y)
         rows = state.memory.add(X, present, y, state.rng, evolution.outdated(state))
         state.learnt += len(y)
         state.since += len(y)
         state.revision += 1
         if state.stage == "initial":
-            self._begin(fitter)
+            self._begin_metric(fitter)
         else:
             if state.stage == "inheriting" and self.config.inherit:
                 self._inherit(fitter, again=_doubled(state.since - len(y), state.since))
-                X, _, _ = state.statistics.clean(state.spelling.spell(raw))  # new features may have been spelled out
+                X, _, _ = state.statistics.clean(state.encoder.encode(raw))  # new features may have been spelled out
             due = self._is_due(len(y))
             if due:
                 self._adapt(X, y, rows, fitter)
@@ -169,38 +180,40 @@ class EvolvingMetricLearner:
         state.taken += fitter.taken
         state.widened = max(0, state.widened - 1)
         fresh.end(state)
-        if state.stage in {"steady", "transforming"} and _passed(state.learnt - len(y), state.learnt, GRAINS_AFTER):
-            rounding.lay_grains(state)
-        self._settle_views()
+        if state.stage in {"steady", "transforming"} and _passed(
+            state.learnt - len(y), state.learnt, RESOLUTIONS_AFTER
+        ):
+            quantization.update_resolutions(state)
+        self._refresh_views()
 
-    def _settle_views(self) -> None:
+    def _refresh_views(self) -> None:
         """Embed the memory anew, and have the experts that there are now."""
         self._state.refresh()
-        self._state.mixture.seat(experts.entries(self._state))
+        self._state.mixture.set_experts(experts.expert_specs(self._state))
 
-    def _spell_out(self, raw: Array, fitter: Fitter) -> None:
+    def _update_columns(self, raw: Array, fitter: Fitter) -> None:
         """Columns for new levels; and whenever the samples have doubled, ask anew which features are codes.
 
         Then a fresh metric is on offer, too, which knows all symbols of categories that came since the last one.
         """
         state = self._state
-        levels.meet(state, raw)
+        category_detection.add_levels(state, raw)
         if state.stage not in {"steady", "transforming"} or not _doubled(state.learnt, state.learnt + len(raw)):
             return
-        if (self.config.spell and levels.choose(state, fitter)) or state.spelling.symbols:
-            evolution.begin_anew(state, fitter)
+        if (self.config.spell and category_detection.detect(state, fitter)) or state.encoder.categories:
+            evolution.offer_new_metric(state, fitter)
             state.refresh()
 
-    def _take_in(self, raw: Array) -> tuple[Array, Mask]:
-        statistics, values = self._state.statistics, self._state.spelling.spell(raw)
-        statistics.settle(values)
+    def _clean(self, raw: Array) -> tuple[Array, Mask]:
+        statistics, values = self._state.statistics, self._state.encoder.encode(raw)
+        statistics.set_origins(values)
         X, present, cut = statistics.clean(values)
         statistics.update(X, present)
         self._state.cut += cut
         self._state.missing += int(raw.size - np.isfinite(raw).sum())
         return np.where(present, X, statistics.mean), present
 
-    def _test(self, X: Array, present: Mask, y: Index) -> None:
+    def _score_views(self, X: Array, present: Mask, y: Index) -> None:
         """Test, then train: score the views on samples they have not learnt, and weigh them by it."""
         state = self._state
         newest = state.newest
@@ -211,30 +224,30 @@ class EvolvingMetricLearner:
             return
         chosen = np.flatnonzero(known)[: self.config.tested]
         y = y[chosen]
-        heard = experts.hear(state, X[chosen], present[chosen], self.config.neighbours)
-        experts.count(state, heard, y)
-        state.mixture.update(heard.opinions, y)
+        scored = experts.score_views(state, X[chosen], present[chosen], self.config.neighbours)
+        experts.count_hits(state, scored, y)
+        state.mixture.update(scored.by_expert, y)
         if newest.embedded.classes > 1:
-            state.pooling.update(heard.scores, y)
-            if state.fresh is not None and heard.fresh:
-                state.fresh.pooling.update(heard.fresh, y)
-        own = heard.distances[-1][np.arange(len(y)), y]
+            state.pooling.update(scored.scores, y)
+            if state.fresh is not None and scored.fresh:
+                state.fresh.pooling.update(scored.fresh, y)
+        own = scored.distances[-1][np.arange(len(y)), y]
         own = own[np.isfinite(own)]
         if len(own):
             typical = float(np.median(own))
             state.usual += (typical - state.usual) * (USUAL_RATE if state.usual > 0.0 else 1.0)
 
-    def _begin(self, fitter: Fitter) -> None:
+    def _begin_metric(self, fitter: Fitter) -> None:
         """Lay the first metric anew with every batch until there is enough to start learning it."""
         state = self._state
         enough = state.learnt >= self.config.warm_up and len(state.classes) > 1
         if enough and self.config.spell:
-            levels.choose(state, fitter)
+            category_detection.detect(state, fitter)
         if enough and self.config.squash:
-            squashing.choose(state, fitter)
+            arcsinh.choose(state, fitter)
         columns = np.arange(len(state.space))
         L = evolution.first_metric(state, columns, fitter)
-        evolution.begin_basis(state, L)
+        evolution.reset_basis(state, L)
         state.views = [View("all", columns, L)]
         if enough:
             state.stage = "steady" if state.upcoming is None else "transforming"
@@ -255,7 +268,7 @@ class EvolvingMetricLearner:
             fitter,
             transform=self.config.transform,
         )
-        self._rest(stepped=fitter.taken > 0)
+        self._plan_next_step(stepped=fitter.taken > 0)
 
     def _is_due(self, labels: int) -> bool:
         """Whether this batch is one to step with: not one of a few labels, and none that rests."""
@@ -269,7 +282,7 @@ class EvolvingMetricLearner:
             return False
         return True
 
-    def _rest(self, *, stepped: bool) -> None:
+    def _plan_next_step(self, *, stepped: bool) -> None:
         """Steps come with every batch at first and more seldom later; rests double while steps are turned down."""
         state, longest = self._state, self.config.longest_rest
         usual = min(int(np.log2(1 + state.since / (RIPE * self.config.batch))), longest)
@@ -285,39 +298,39 @@ class EvolvingMetricLearner:
         if len(state.views) == 1 or again:
             evolution.form_joint_view(state, fitter, self.config)
         else:
-            evolution.complete_memory(state)
+            evolution.impute_memory(state)
         if len(state.views) == 2:
-            new = state.spelling.one_each(state.new_columns())
+            new = state.encoder.one_per_category(state.new_columns())
             real = len(inheriting.donors_of(state.memory.observed, new)) / len(state.memory)
             if real >= SETTLED or state.pooling.shares[0] < NEGLIGIBLE:
-                evolution.settle(state, self.config.rank)
+                evolution.adopt_joint_view(state, self.config.rank)
 
     # -- evolve ----------------------------------------------------------------------------------------------------
 
     def announce(self, space: FeatureSpace) -> None:
         """The next space is known; samples of the current one still come. Starts the T-stage."""
         self._predictor = None
-        evolution.announce(self._state, self._inner(space))
+        evolution.announce(self._state, self._encoded(space))
 
     def evolve(self, space: FeatureSpace) -> Evolution:
         """From now on samples are of `space`. Runs what is left of the T-stage; the I-stage follows with labels."""
         self._predictor = None
         fitter = self._fitter()
         state = self._state
-        report = evolution.evolve(state, self._inner(space), self.config, fitter)
+        report = evolution.evolve(state, self._encoded(space), self.config, fitter)
         if report.warm and report.change.is_evolution:
             state.fit(state.linear)
             if self.config.fresh:
                 fresh.begin(state)
-        self._settle_views()
+        self._refresh_views()
         state.refused += fitter.refused
         state.taken += fitter.taken
         return report
 
-    def react(self, how: reaction.Reaction) -> None:
+    def react(self, how: drift.Reaction) -> None:
         """A drift was found: errors have risen while the space stayed as it is. Predictions go on at once."""
         self._predictor = None
-        reaction.react(self._state, how, self.config.neighbours)
+        drift.react(self._state, how, self.config.neighbours)
 
     # -- explain ---------------------------------------------------------------------------------------------------
 
@@ -367,7 +380,7 @@ class EvolvingMetricLearner:
 
     def changes(self) -> bytes | None:
         """What changed since the last `start_log` or `changes`, in few bytes; None where a new log must be started."""
-        return self._log.take(self._state, self.config)
+        return self._log.delta(self._state, self.config)
 
     @classmethod
     def restore(cls, data: bytes, changes: Iterable[bytes] = ()) -> "EvolvingMetricLearner":
@@ -376,9 +389,9 @@ class EvolvingMetricLearner:
         Its log goes on after the last of the changes.
         """
         header, arrays = snapshot.read(data)
-        log = Log(apply(header, arrays, checksum(data), changes))
+        log = DeltaLog(apply(header, arrays, checksum(data), changes))
         state, config = snapshot.build(header, arrays)
-        log.go_on(state, config)
+        log.resume(state, config)
         learner = cls(state.space, config)
         learner._state, learner._log = state, log
         return learner
@@ -387,11 +400,11 @@ class EvolvingMetricLearner:
 
     def _fitter(self) -> Fitter:
         config = self.config
-        steps = (*config.steps, reaction.WIDER) if self._state.widened else config.steps
+        steps = (*config.steps, drift.WIDER) if self._state.widened else config.steps
         return Fitter(config.objective, steps, config.neighbours, config.rank)
 
-    def _inner(self, space: FeatureSpace) -> FeatureSpace:
-        return self._state.spelling.towards(space, self._state.attic)
+    def _encoded(self, space: FeatureSpace) -> FeatureSpace:
+        return self._state.encoder.next_space(space, self._state.retired_columns)
 
     def _matrix(self, X: ArrayLike) -> Array:
         values = np.asarray(X, dtype=np.float64)
@@ -402,7 +415,7 @@ class EvolvingMetricLearner:
             )
         return values
 
-    def _numbers(self, y: Sequence[Label]) -> Index:
+    def _class_numbers(self, y: Sequence[Label]) -> Index:
         classes = self._state.classes
         number = {label: i for i, label in enumerate(classes)}
         plain = [label.item() if isinstance(label, np.generic) else label for label in y]

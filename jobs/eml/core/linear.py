@@ -78,7 +78,7 @@ class Linear:
     ) -> None:
         """Fit the exemplars (`rows` of them) from the weights there are, where there may be any (`know`)."""
         d = len(self.centre)
-        self.know(classes)
+        self.set_classes(classes)
         if not self.classes:
             return
         deviation = statistics.deviation()
@@ -92,7 +92,7 @@ class Linear:
         Z = self._standard(memory.X[chosen, :d], observed)
         start = np.concatenate([self.W, self.b[:, None]], axis=1)
         Z = np.hstack([Z, np.ones((len(Z), 1), dtype=np.float32)])
-        W = fit(Z, y, _stands_for(memory, y), start, penalties(observed), steps)
+        W = fit(Z, y, _sample_weights(memory, y), start, penalties(observed), steps)
         if np.isfinite(W).all():
             self.W, self.b = W[:, :-1], W[:, -1]
 
@@ -134,14 +134,14 @@ class Linear:
         Z = (X - self.centre) * self.scale
         return np.asarray(np.where(present, np.clip(Z, -FARTHEST, FARTHEST), 0.0), dtype=np.float32)
 
-    def affordable(self, exemplars: int, *, young: bool) -> tuple[int, int]:
+    def budget(self, exemplars: int, *, young: bool) -> tuple[int, int]:
         """How many of so many exemplars to fit, in how many steps; `young`: the weights are far from the optimum."""
         steps, each = STEPS if young else FEWER_STEPS, _cost(len(self.centre), self.classes)
         if steps * exemplars * each <= WORK:
             return exemplars, steps
         return min(exemplars, WORK // (FEWER_STEPS * each)), FEWER_STEPS
 
-    def know(self, classes: int) -> None:
+    def set_classes(self, classes: int) -> None:
         """Have a row for each of so many classes; none where they are too many. One never seen has no weights."""
         if is_too_wide(len(self.centre), classes):
             self.W, self.b, self.retired = self.W[:0], self.b[:0], {}
@@ -161,7 +161,7 @@ def _cost(d: int, classes: int) -> int:
     return 2 * (d + 1) * classes
 
 
-def _stands_for(memory: Memory, y: Index) -> Array:
+def _sample_weights(memory: Memory, y: Index) -> Array:
     """What each exemplar counts: more where many samples of its class came, but rare classes are not outvoted."""
     kept = np.bincount(y, minlength=len(memory.seen)).astype(np.float64)
     each = memory.seen**PRIOR / np.maximum(kept, 1.0)

@@ -67,7 +67,7 @@ class Predictor:
         counts += [len(mixed.experts) == 1, len(state.space), classes]
         numbers: list[ArrayLike] = [
             _features(state, now, begun).ravel(),
-            [*CONSTANTS, state.usual, mixed.together, *weights],
+            [*CONSTANTS, state.usual, mixed.pooled_share, *weights],
             _mixing(mixed).ravel(),
             *(np.zeros(classes) if part is None else part.b for part in (now, begun)),
             *(view.centre for view in self._views),
@@ -142,13 +142,13 @@ def _weights(view: linear.Linear | None) -> Array32:
 
 def _features(state: State, now: linear.Linear | None, begun: linear.Linear | None) -> Array:
     """A row for each thing that is known of every column."""
-    spelling, known = state.spelling, state.statistics
+    encoder, known = state.encoder, state.statistics
     d = len(state.space)
     others = np.full(d, -1.0)
-    for column in spelling.others:
-        others[spelling.sources == spelling.sources[column]] = column
+    for column in encoder.other_columns:
+        others[encoder.sources == encoder.sources[column]] = column
     scales = [np.zeros((2, d)) if part is None else np.stack([part.centre, part.scale]) for part in (now, begun)]
-    rows = [spelling.sources, spelling.is_amount, spelling.level, others]
+    rows = [encoder.sources, encoder.is_numeric, encoder.level, others]
     rows += [known.origin, known.unit, known.mean, known.limits(), *scales[0], *scales[1]]
     return np.array(rows, dtype=np.float64)
 
@@ -165,12 +165,14 @@ def _mixing(mixed: mixture.Mixture) -> Array:
 
 def reference(state: State, values: Array, count: int) -> Array:
     """What `Predictor.answer` says, by the views themselves."""
-    cleaned, present, _ = state.statistics.clean(state.spelling.spell(values))
-    heard = experts.hear(state, cleaned, present, count)
-    p = state.mixture.probabilities(heard.opinions)
+    cleaned, present, _ = state.statistics.clean(state.encoder.encode(values))
+    scored = experts.score_views(state, cleaned, present, count)
+    p = state.mixture.probabilities(scored.by_expert)
     top = np.sort(p, axis=1)
     margin = top[:, -1] - top[:, -2] if p.shape[1] > 1 else np.ones(len(p))
     comparable = present.any(axis=1) & (state.usual > 0.0)
-    novelty = np.where(comparable, heard.distances[-1].min(axis=1) / (state.usual or 1.0), np.inf)
-    fresh: Index = heard.opinions["fresh"].argmax(axis=1) if "fresh" in heard.opinions else np.zeros(len(p), np.intp)
+    novelty = np.where(comparable, scored.distances[-1].min(axis=1) / (state.usual or 1.0), np.inf)
+    fresh: Index = (
+        scored.by_expert["fresh"].argmax(axis=1) if "fresh" in scored.by_expert else np.zeros(len(p), np.intp)
+    )
     return np.column_stack([p, margin, novelty, p.argmax(axis=1), fresh])

@@ -1,8 +1,10 @@
-"""Learner to plain bytes and back, exactly; the form in which a learner lives in Flink's state and in files.
+"""A learner to plain bytes and back, exactly: the format of a learner in Flink's state and in files.
 
-No pickle and no class names: any language can read it (`sealed` has the layout). The parts of a learner are plain
-values by name, which make up the header, and arrays by name; `changes` compares and replaces them one by one. From
-release 1.0 on every released version stays readable; the golden file of this one is in tests/fixtures.
+Called by the learner and by `deltas`. No pickle and no class names: any language can read it (`serialization` has the
+layout). The parts of a learner are named JSON values, which make up the header, and named arrays; `deltas` compares and
+replaces them one by one. Some names in the bytes are older than the names in the code: `attic` are retired columns,
+`tallies` running accuracies, `grain` is the memory's resolution. From release 1.0 on every released version stays
+readable; the golden file of this version is in tests/fixtures.
 """
 
 from collections.abc import Iterable
@@ -17,10 +19,10 @@ from eml.core.linear import Linear
 from eml.core.memory import Memory
 from eml.core.mixture import Expert, Mixture
 from eml.core.report import Evolution, Takeover
-from eml.core.sealed import Arrays, Json, Understood, seal, unseal
+from eml.core.serialization import Arrays, Json, ReportsDamage, decode, encode
 from eml.core.state import Fresh, State, Upcoming
 from eml.core.statistics import Statistics
-from eml.core.views import Pooling, Tally, View
+from eml.core.views import Pooling, RunningAccuracy, View
 
 MAGIC = b"EMLS"
 VERSION = 6
@@ -32,7 +34,7 @@ EXEMPLARS = ("X", "observed", "y", "stale", "recent")  # the memory's arrays wit
 
 def dump(state: State, config: LearnerConfig) -> bytes:
     """The state and its settings as bytes."""
-    return seal(MAGIC, VERSION, *parts(state, config))
+    return encode(MAGIC, VERSION, *parts(state, config))
 
 
 def load(data: bytes) -> tuple[State, LearnerConfig]:
@@ -42,12 +44,12 @@ def load(data: bytes) -> tuple[State, LearnerConfig]:
 
 def read(data: bytes) -> tuple[Json, Arrays]:
     """The parts that bytes hold."""
-    return unseal(MAGIC, VERSION, data)
+    return decode(MAGIC, VERSION, data)
 
 
 def build(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
     """The state and its settings from their parts."""
-    with Understood():
+    with ReportsDamage():
         return _state(header, arrays)
 
 
@@ -62,11 +64,11 @@ def parts(state: State, config: LearnerConfig) -> tuple[Json, Arrays]:
         "counters": _counters(state),
         "views": [v.name for v in state.views],
         "mixture": _mixture(state.mixture),
-        "tallies": {name: [tally.hits, tally.trials] for name, tally in state.tallies.items()},
+        "tallies": {name: [accuracy.hits, accuracy.trials] for name, accuracy in state.accuracies.items()},
         "retired": [] if state.linear is None else list(state.linear.retired),
         "fresh": state.fresh is not None,
         "upcoming": _upcoming(state.upcoming),
-        "attic": list(state.attic),
+        "attic": list(state.retired_columns),
         "returned": list(state.returned),
         "evolution": _evolution(state.evolution),
     }
@@ -75,15 +77,16 @@ def parts(state: State, config: LearnerConfig) -> tuple[Json, Arrays]:
 
 def _arrays(state: State) -> Arrays:
     arrays: Arrays = {}
-    for owner, statistics in (("now", state.statistics), ("attic", state.attic_statistics)):
+    for owner, statistics in (("now", state.statistics), ("attic", state.retired_statistics)):
         for field, array in zip(fields(Statistics), statistics.fields(), strict=True):
             arrays[f"{owner}.{field.name}"] = array
-    for name in (*EXEMPLARS, "seen", "grain"):
+    for name in (*EXEMPLARS, "seen"):
         arrays[f"memory.{name}"] = getattr(state.memory, name)
+    arrays["memory.grain"] = state.memory.resolution
     arrays |= {"pooling.w": state.pooling.w, "pooling.curvature": state.pooling.curvature}
     for i, view in enumerate(state.views):
         arrays |= {f"view{i}.columns": view.columns, f"view{i}.L": view.L}
-    arrays |= _numbered("attic", state.attic.values()) | _numbered("returned", state.returned.values())
+    arrays |= _numbered("attic", state.retired_columns.values()) | _numbered("returned", state.returned.values())
     if state.upcoming is not None and state.upcoming.Ls is not None and state.upcoming.explained is not None:
         arrays |= {"upcoming.Ls": state.upcoming.Ls, "upcoming.explained": state.upcoming.explained}
     return arrays
@@ -121,7 +124,7 @@ def _mixture(mixture: Mixture) -> Json:
         name: [float(e.calibration.w[0]), float(e.calibration.curvature[0, 0]), e.prior, e.share]
         for name, e in mixture.experts.items()
     }
-    return {"experts": experts, "pooled": mixture.pooled, "together": mixture.together}
+    return {"experts": experts, "pooled": mixture.pooled, "together": mixture.pooled_share}
 
 
 def _state(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
@@ -130,7 +133,7 @@ def _state(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
     rng.bit_generator.state = header["rng"]
     X, observed, y, stale, recent = (arrays[f"memory.{name}"] for name in EXEMPLARS)
     memory = Memory(config.memory_size, config.refresh, X, observed, y.astype(np.intp), arrays["memory.seen"])
-    memory.stale, memory.recent, memory.grain = stale, recent, arrays["memory.grain"]
+    memory.stale, memory.recent, memory.resolution = stale, recent, arrays["memory.grain"]
     state = State(_read_space(header["space"]), _statistics("now", arrays), memory, rng)
     state.classes, state.stage = header["classes"], header["stage"]
     for name in COUNTERS:
@@ -142,8 +145,8 @@ def _state(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
         View(name, arrays[f"view{i}.columns"].astype(np.intp), arrays[f"view{i}.L"])
         for i, name in enumerate(header["views"])
     ]
-    state.attic = {name: arrays[f"attic{i}"] for i, name in enumerate(header["attic"])}
-    state.attic_statistics = _statistics("attic", arrays)
+    state.retired_columns = {name: arrays[f"attic{i}"] for i, name in enumerate(header["attic"])}
+    state.retired_statistics = _statistics("attic", arrays)
     state.returned = {int(column): arrays[f"returned{i}"] for i, column in enumerate(header["returned"])}
     _read_experts(state, header, arrays)
     if header["upcoming"] is not None:
@@ -158,7 +161,7 @@ def _read_experts(state: State, header: Json, arrays: Arrays) -> None:
     if "linear.W" in arrays:
         state.linear = _read_linear("linear", arrays)
         state.linear.retired = {name: arrays[f"linear.retired{i}"] for i, name in enumerate(header["retired"])}
-    state.tallies = {name: Tally(*counts) for name, counts in header["tallies"].items()}
+    state.accuracies = {name: RunningAccuracy(*counts) for name, counts in header["tallies"].items()}
     if header["fresh"]:
         view = View("fresh", np.arange(len(state.space)), arrays["fresh.L"], recent=True)
         pooling = Pooling(arrays["fresh.w"], arrays["fresh.curvature"])

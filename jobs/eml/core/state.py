@@ -13,10 +13,10 @@ from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.linear import Linear
 from eml.core.memory import Memory
 from eml.core.mixture import Mixture
+from eml.core.one_hot import OneHotEncoder, first_encoded_space
 from eml.core.report import Evolution, Label, Stage
-from eml.core.spelling import Spelling, first_columns
 from eml.core.statistics import Statistics
-from eml.core.views import FIRST_WEIGHT, Pooling, Tally, View
+from eml.core.views import FIRST_WEIGHT, Pooling, RunningAccuracy, View
 
 
 @dataclass(slots=True)
@@ -53,10 +53,10 @@ class State:
     linear: Linear | None = None
     fresh: Fresh | None = None
     mixture: Mixture = field(default_factory=Mixture)
-    tallies: dict[str, Tally] = field(default_factory=dict)  # view -> what it got right lately
+    accuracies: dict[str, RunningAccuracy] = field(default_factory=dict)  # view -> what it got right lately
     upcoming: Upcoming | None = None
-    attic: dict[str, Array] = field(default_factory=dict)  # vanished feature -> its column of the metric
-    attic_statistics: Statistics = field(default_factory=lambda: Statistics.empty(0))
+    retired_columns: dict[str, Array] = field(default_factory=dict)  # vanished feature -> its column of the metric
+    retired_statistics: Statistics = field(default_factory=lambda: Statistics.empty(0))
     returned: dict[int, Array] = field(default_factory=dict)  # column -> its last known column of the metric
     evolution: Evolution | None = None
     usual: float = 0.0  # typical distance of a labelled sample to its own class
@@ -71,12 +71,12 @@ class State:
     missing: int = 0
     widened: int = 0  # batches for which a wider step is on offer, after a drift
     unstepped: int = 0  # labelled samples since a step of the metric was last due
-    _spelling: Spelling | None = None
+    _encoder: OneHotEncoder | None = None
 
     @classmethod
     def new(cls, space: FeatureSpace, config: LearnerConfig, seed: int) -> "State":
         """A learner that has seen nothing."""
-        space = first_columns(space)
+        space = first_encoded_space(space)
         return cls(
             space,
             Statistics.empty(len(space)),
@@ -86,11 +86,11 @@ class State:
         )
 
     @property
-    def spelling(self) -> Spelling:
+    def encoder(self) -> OneHotEncoder:
         """How samples become the columns of the space."""
-        if self._spelling is None or self._spelling.inner is not self.space:
-            self._spelling = Spelling(self.space)
-        return self._spelling
+        if self._encoder is None or self._encoder.encoded is not self.space:
+            self._encoder = OneHotEncoder(self.space)
+        return self._encoder
 
     @property
     def newest(self) -> View | None:
@@ -108,9 +108,9 @@ class State:
         """Fit a linear view, where there is one, to the memory or to some exemplars in it, at a bounded cost."""
         if linear is None:
             return
-        linear.know(len(self.classes))
+        linear.set_classes(len(self.classes))
         among = len(self.memory) if rows is None else len(rows)
-        count, steps = linear.affordable(among, young=young)
+        count, steps = linear.budget(among, young=young)
         if count < among:
             rows = self.memory.sample(count, self.rng, rows)
         linear.fit(self.memory, self.statistics, len(self.classes), rows, steps=steps)
@@ -129,9 +129,9 @@ class State:
         """Columns the survivors' view lacks, while there is one."""
         return np.setdiff1d(np.arange(len(self.space)), self.views[0].columns)
 
-    def knowing(self, columns: Index, share: float) -> Mask:
+    def with_observed(self, columns: Index, share: float) -> Mask:
         """Exemplars (n,) that have at least this share of some columns observed, where a category counts as one."""
-        return self.memory.knowing(self.spelling.one_each(columns), share)
+        return self.memory.with_observed(self.encoder.one_per_category(columns), share)
 
     def columns_of(self, change: FeatureChange) -> Index:
         """Survivors' columns in the current space, in the order of the next."""

@@ -50,7 +50,7 @@ class Statistics:
             mine[new] = theirs[old]
         return picked
 
-    def settle(self, X: Array) -> None:
+    def set_origins(self, X: Array) -> None:
         """Choose the origin of features that this batch is the first to show."""
         present = np.isfinite(X)
         fresh = np.flatnonzero((self.count == 0.0) & present.any(axis=0))
@@ -69,14 +69,16 @@ class Statistics:
     def clean(self, X: Array) -> tuple[Array, Mask, int]:
         """Values from the origin with the mean where one is missing, the mask of what was there, the number cut."""
         present = np.isfinite(X)
-        X = np.where(present, squash(np.clip(X, -FURTHEST, FURTHEST) - self.origin, self.unit), self.mean)
+        X = np.where(present, scaled_by_arcsinh(np.clip(X, -FURTHEST, FURTHEST) - self.origin, self.unit), self.mean)
         limit = self.limits()
         cut = int((np.abs(X) > limit).sum())
         return np.clip(X, -limit, limit), present, cut
 
     def limits(self) -> Array:
         """How far (d,) from its origin a value may be before it is cut."""
-        limit = np.where(self.count >= KNOWN_AFTER, np.maximum(CLIP * self._usual(), self.largest), CLIP * self.first)
+        limit = np.where(
+            self.count >= KNOWN_AFTER, np.maximum(CLIP * self._root_mean_square(), self.largest), CLIP * self.first
+        )
         return np.where(limit > 0.0, np.minimum(limit, LARGEST), LARGEST)
 
     def update(self, X: Array, present: Mask) -> None:
@@ -91,7 +93,7 @@ class Statistics:
         self.count = self.count + n
         self.largest = np.maximum(self.largest, np.where(present, np.abs(X), 0.0).max(axis=0, initial=0.0))
 
-    def restate(self, X: Array, present: Mask, columns: Index, unit: Array) -> None:
+    def recompute(self, X: Array, present: Mask, columns: Index, unit: Array) -> None:
         """Give `columns` a unit; X (n, columns) are squashed values that stand for all there were."""
         n = np.maximum(present.sum(axis=0), 1)
         self.unit[columns] = unit
@@ -100,7 +102,7 @@ class Statistics:
         self.spread[columns] = variance * self.count[columns]
         self.largest[columns] = np.where(present, np.abs(X), 0.0).max(axis=0, initial=0.0)
 
-    def restored(self, X: Array, columns: Index) -> Array:
+    def raw_values(self, X: Array, columns: Index) -> Array:
         """Values (n, columns) as they came: what cleaning did, undone."""
         unit = self.unit[columns]
         return np.asarray((np.where(unit > 0.0, np.sinh(X) * unit, X) if unit.any() else X) + self.origin[columns])
@@ -109,11 +111,11 @@ class Statistics:
         """Standard deviation (d,); 0 for a feature that has not varied."""
         return np.asarray(np.sqrt(self.spread / np.maximum(self.count, 1.0)))
 
-    def _usual(self) -> Array:
+    def _root_mean_square(self) -> Array:
         return np.asarray(np.sqrt(self.spread / np.maximum(self.count, 1.0) + self.mean**2))
 
 
-def squash(X: Array, unit: Array) -> Array:
+def scaled_by_arcsinh(X: Array, unit: Array) -> Array:
     """X (n, d) in units (d,), logarithmic beyond them; the columns with a unit of 0 as they are."""
     if not unit.any():
         return X

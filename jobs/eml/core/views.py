@@ -85,7 +85,7 @@ class View:
 
 
 @dataclass(slots=True)
-class Tally:
+class RunningAccuracy:
     """What a view got right lately, of samples it had not learnt yet."""
 
     hits: float = 0.0  # discounted: right ones and all

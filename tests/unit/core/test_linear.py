@@ -200,9 +200,9 @@ def taught(classes: int, d: int, config: LearnerConfig = SMALL, n: int = 120) ->
 
 def test_a_fit_within_its_budget_takes_all_exemplars_and_steps():
     linear = Linear.empty(64)
-    linear.know(10)
-    assert linear.affordable(1024, young=True) == (1024, STEPS)
-    assert linear.affordable(1024, young=False) == (1024, FEWER_STEPS)
+    linear.set_classes(10)
+    assert linear.budget(1024, young=True) == (1024, STEPS)
+    assert linear.budget(1024, young=False) == (1024, FEWER_STEPS)
 
 
 @pytest.mark.parametrize("budget", [2**15, 2**16, 2**18])

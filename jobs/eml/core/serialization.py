@@ -13,7 +13,7 @@ An array takes no more bytes than its numbers need, and every number comes back 
     <f8 <f4             numbers, little endian; the shorter one where it holds them all
     |u1 <u2 <u4 <i8     whole numbers; the shortest that holds them all
     all none bits       yes or no: all are, none is, or one bit each, highest first
-    columns             a table of single precision (`columns`)
+    columns             a table of single precision (`bitpacking`)
 """
 
 import json
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eml.core import columns
+from eml.core import bitpacking
 from eml.core.errors import SnapshotDamagedError, SnapshotVersionError
 
 HEAD = struct.Struct("<4sHI")  # magic, version, CRC-32
@@ -37,19 +37,19 @@ Json = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]  # of float64, int64, bool; tables of float32
 
 
-def seal(magic: bytes, version: int, header: Json, arrays: Arrays) -> bytes:
+def encode(magic: bytes, version: int, header: Json, arrays: Arrays) -> bytes:
     """Header and arrays as bytes."""
     table, contents = [], []
     for name, array in arrays.items():
         kind, content = _written(array)
         table.append([name, kind, list(array.shape), len(content)])
         contents.append(content)
-    head = plain({**header, "arrays": table})
+    head = to_json({**header, "arrays": table})
     body = b"".join([LENGTH.pack(len(head)), head, *contents])
     return HEAD.pack(magic, version, zlib.crc32(body)) + body
 
 
-def plain(value: object) -> bytes:
+def to_json(value: object) -> bytes:
     """A value as compact JSON."""
     return json.dumps(value, separators=(",", ":")).encode()
 
@@ -59,10 +59,10 @@ def checksum(data: bytes) -> int:
     return int(HEAD.unpack_from(data)[2])
 
 
-def unseal(magic: bytes, version: int, data: bytes) -> tuple[Json, Arrays]:
+def decode(magic: bytes, version: int, data: bytes) -> tuple[Json, Arrays]:
     """The header, without its table of arrays, and the arrays."""
     body = _checked(magic, version, data)
-    with Understood():
+    with ReportsDamage():
         (length,) = LENGTH.unpack_from(body)
         header: Json = json.loads(bytes(body[LENGTH.size : LENGTH.size + length]))
         arrays, offset = {}, LENGTH.size + length
@@ -72,7 +72,7 @@ def unseal(magic: bytes, version: int, data: bytes) -> tuple[Json, Arrays]:
         return header, arrays
 
 
-class Understood:
+class ReportsDamage:
     """Sealed by a right checksum and yet not ours: whatever fails in reading it, it is no snapshot."""
 
     def __enter__(self) -> None:
@@ -110,7 +110,7 @@ def _written(array: NDArray[Any]) -> tuple[str, bytes]:
             return "all", b""
         return ("bits", np.packbits(array).tobytes()) if array.any() else ("none", b"")
     if array.dtype == np.float32:
-        return "columns", columns.pack(array)
+        return "columns", bitpacking.pack(array)
     kinds = FLOATS if array.dtype.kind == "f" else WHOLE
     for kind in kinds:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -127,7 +127,7 @@ def _read(name: str, kind: str, shape: list[int], data: memoryview) -> NDArray[A
     if kind == "bits":
         return np.unpackbits(np.frombuffer(data, np.uint8), count=count).reshape(shape).astype(np.bool_)
     if kind == "columns":
-        return columns.unpack(data, *shape)[0]
+        return bitpacking.unpack(data, *shape)[0]
     if kind not in FLOATS + WHOLE:
         raise SnapshotDamagedError(f"the snapshot's array {name} is of type {kind}, which no learner has")
     read = np.frombuffer(data, dtype=kind, count=count).reshape(shape)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from eml.core import EvolvingMetricLearner
 from eml.core.arrays import Array
-from eml.core.statistics import squash
+from eml.core.statistics import scaled_by_arcsinh
 from tests.unit.core.helpers import SMALL, World, accuracy, space
 
 WORLD = World(features=12, classes=4, gap=1.1)
@@ -77,7 +77,7 @@ def test_statistics_of_a_squashed_feature_are_those_of_what_it_is_compared_by():
     learner = taught(squashed=True)
     state = learner._state
     X = np.concatenate([decades(64, seed, A)[0] for seed in range(4)])
-    expected = squash(X - state.statistics.origin, state.statistics.unit)
+    expected = scaled_by_arcsinh(X - state.statistics.origin, state.statistics.unit)
     np.testing.assert_allclose(state.statistics.mean, expected.mean(axis=0), atol=0.1)  # the first ones were cut
     np.testing.assert_allclose(state.statistics.deviation(), expected.std(axis=0), rtol=0.1)
 
@@ -99,7 +99,7 @@ def test_missing_values_and_flags_that_are_seldom_set_do_no_harm():
 
 @given(x=st.floats(-1e300, 1e300), y=st.floats(-1e300, 1e300), unit=st.floats(1e-300, 1e300))
 def test_squashing_keeps_order_and_is_finite(x, y, unit):
-    small, large = squash(np.array([[min(x, y)], [max(x, y)]]), np.array([unit]))[:, 0]
+    small, large = scaled_by_arcsinh(np.array([[min(x, y)], [max(x, y)]]), np.array([unit]))[:, 0]
     assert np.isfinite([small, large]).all()
     assert small <= large
 

@@ -11,14 +11,14 @@ from eml.core.arrays import Array, Index, Mask, nearest, squared_distances
 DONORS = 4
 
 
-def complete(Z: Array, values: Array, needy: Mask, y: Index, donors: Index) -> Array:
-    """`values` (n, d_n) with estimates in the `needy` rows; Z (n, k) is the survivors' embedding.
+def impute(Z: Array, values: Array, receivers: Mask, y: Index, donors: Index) -> Array:
+    """`values` (n, d_n) with estimates in the `receivers` rows; Z (n, k) is the survivors' embedding.
 
     A class without donors of its own takes from all of them.
     """
     out = values.copy()
-    for c in np.unique(y[needy]):
-        take, give = np.flatnonzero(needy & (y == c)), donors[y[donors] == c]
+    for c in np.unique(y[receivers]):
+        take, give = np.flatnonzero(receivers & (y == c)), donors[y[donors] == c]
         give = give if len(give) else donors
         D = squared_distances(Z[take], Z[give])
         found, near = nearest(D, min(DONORS, len(give)))

@@ -13,12 +13,12 @@ REMEMBERED = 4_096  # symbols whose numbers are looked up: most come again and a
 LONGEST_REMEMBERED = 256  # characters: a thousand long texts must not be kept alive
 
 
-def number_of(symbol: str) -> float:
+def hash_symbol(symbol: str) -> float:
     """The number of a symbol: the low 52 bits of a fixed hash of its UTF-8 text.
 
     Two symbols of a feature have the same number with a chance of one in 4,503,599,627,370,496.
 
-    >>> number_of("on") == number_of("on") != number_of("off")
+    >>> hash_symbol("on") == hash_symbol("on") != hash_symbol("off")
     True
     """
     return _looked_up(symbol) if len(symbol) <= LONGEST_REMEMBERED else _hashed(symbol)

@@ -1,46 +1,38 @@
-"""Which features are codes, decided by held-out samples; and a column for every level of codes and categories.
+"""Detects which numeric features are integer-coded categories, and gives every level of a category its column.
 
-Called by the learner: when its first stage ends and whenever the samples have doubled (`choose`), with every
-labelled batch (`meet`), and by the I-stage for features that come later (`extend`). OneHotEncoder a code out changes no
-distance: a level's column of the metric is the code's own, times the value. From there on the metric is free to learn
-that 3 is not between 2 and 4. A category is declared to be one, so nothing is decided: its symbols get columns as they
-come with a label, up to a bound.
+Called by the learner: when its first stage ends and whenever the samples have doubled (`detect`), and with every
+labelled batch (`add_levels`). Called by the I-stage for new features (`detect_in_new`). Held-out samples decide whether
+codes are one-hot encoded. Encoding changes no distance: a level's column of the metric is the code's own column times
+the level's value; from then on the metric can learn that 3 is not between 2 and 4. A declared category needs no
+decision: its symbols get columns when they first come with a label, up to a bound.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
-from eml.core.arrays import Array, Index, Mask
+from eml.core.arrays import Array, Index
 from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
+from eml.core.layout import Column, move_columns
 from eml.core.one_hot import OneHotEncoder, category_column, code_column, encoded_space, other_column
 from eml.core.state import State, Upcoming
 from eml.core.statistics import scaled_by_arcsinh
 
-MIN_LEVELS, MAX_LEVELS = 3, 16  # levels of a code; two need one column, and what has more is an amount
-MIN_VALUES = 8  # values of a feature that tell
+MIN_LEVELS, MAX_LEVELS = (
+    3,
+    16,
+)  # levels of a code; two levels need one column only, and a feature with more levels is numeric
+MIN_VALUES = 8  # observed values of a feature before it can be a code
 SPARSE = 2  # codes are numbered one after another: they fill this part of their range
 ONCE = 4  # of a code's levels at most one in so many was met once only
 EXACT = 1e-3  # from a whole number, by single precision
-SURE = 2.0  # standard errors: what is spelled out stays so, and has the columns of many features
+SURE = 2.0  # standard errors: an encoded feature stays encoded, and costs as many columns as it has levels
 SAMPLES = 512  # exemplars that the choice looks at
-MAX_SYMBOLS = 64  # levels of a category: declared ones may have more than codes that were found out
-MAX_SYMBOLS_TOGETHER = 1_024  # of all categories of a space together, whatever a schema declares and devices send
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A column of the next inner space: the one it is made of, times `factor` in metrics; `values` if it is new."""
-
-    name: str
-    source: int
-    factor: float = 1.0
-    values: Array | None = None  # (n,) of the exemplars, 0 or 1
+MAX_SYMBOLS = 64  # levels of a category: a declared one may have more than a detected code
+MAX_SYMBOLS_TOGETHER = 1_024  # of all categories of a space, whatever a schema declares and devices send
 
 
 def detect(state: State, fitter: Fitter) -> bool:
-    """Spell out all codes if neighbours then surely predict each other better."""
+    """One-hot encode all codes if neighbours then surely predict each other better; whether that was so."""
     found = _codes(state, state.encoder.numeric)
     if not found:
         return False
@@ -51,35 +43,35 @@ def detect(state: State, fitter: Fitter) -> bool:
     after = np.column_stack([before[:, c.source] if c.values is None else c.values[rows] for c in layout])
     if not fitter.prefers(before, after, y, SURE):
         return False
-    _relay(state, layout)
+    _encode(state, layout)
     return True
 
 
 def detect_in_new(state: State) -> None:
-    """Spell out the new features that are codes as well, where survivors are spelled out."""
+    """One-hot encode new features that are codes, too, if survivors are encoded."""
     if not state.encoder.codes:
         return
     found = _codes(state, np.intersect1d(state.new_columns(), state.encoder.numeric))
     if found:
-        _relay(state, _layout(state, found))
+        _encode(state, _layout(state, found))
 
 
 def add_levels(state: State, raw: Array) -> None:
-    """Give levels that labelled samples (n, outer) show for the first time their columns; no exemplar had them.
+    """Add columns for levels that labelled samples (n, inputs) show for the first time; no exemplar has them yet.
 
-    Of a category that has all the columns it may have, symbols that no exemplar shows any more make room.
+    When a category has all the columns it may have, symbols that no exemplar has any more lose theirs.
     """
     if state.encoder.is_identity:
         return
     symbols, unused = _new_symbols(state, raw)
     fresh = [*_new_codes(state, raw), *symbols]
     if fresh:
-        kept = [_Column(name, column) for column, name in enumerate(state.space.names) if column not in unused]
-        _relay(state, kept + fresh)
+        kept = [Column(name, column) for column, name in enumerate(state.space.names) if column not in unused]
+        _encode(state, kept + fresh)
         state.refresh()
 
 
-def _new_codes(state: State, raw: Array) -> list[_Column]:
+def _new_codes(state: State, raw: Array) -> list[Column]:
     encoder, fresh = state.encoder, []
     for feature, levels in encoder.codes.items():
         values = np.unique(raw[:, encoder.inputs.position[feature]])
@@ -93,9 +85,9 @@ def _new_codes(state: State, raw: Array) -> list[_Column]:
     return fresh
 
 
-def _new_symbols(state: State, raw: Array) -> tuple[list[_Column], set[int]]:
-    """Columns for symbols without one, in the order in which they came; and the columns that they replace."""
-    encoder, fresh, unused = state.encoder, list[_Column](), set[int]()
+def _new_symbols(state: State, raw: Array) -> tuple[list[Column], set[int]]:
+    """Columns for symbols without one, in order of appearance, and the columns that they replace."""
+    encoder, fresh, unused = state.encoder, list[Column](), set[int]()
     if not len(encoder.other_columns):
         return fresh, unused
     unknown = encoder.encode(raw)[:, encoder.other_columns] == 1.0  # not where one is missing
@@ -116,15 +108,15 @@ def _new_symbols(state: State, raw: Array) -> tuple[list[_Column], set[int]]:
 
 
 def _unused(state: State, names: list[str]) -> list[int]:
-    """Those of these columns that are 1 in no exemplar."""
+    """Which of these columns are 1 in no exemplar."""
     columns = np.array(state.space.columns(names), dtype=np.intp)
     shown = (_raw_values(state, columns) > 0.5) & state.memory.observed[:, columns]
     return [int(column) for column in columns[~shown.any(axis=0)]]
 
 
-def _empty_column(state: State, name: str, sibling: str) -> _Column:
-    """A column that no exemplar has, observed where its sibling is; metrics do not see it yet."""
-    return _Column(name, state.space.position[sibling], 0.0, np.zeros(len(state.memory)))
+def _empty_column(state: State, name: str, sibling: str) -> Column:
+    """A column that is 0 in every exemplar, observed where its sibling is; metrics give it no weight yet."""
+    return Column(name, state.space.position[sibling], 0.0, np.zeros(len(state.memory)))
 
 
 def _codes(state: State, columns: Index) -> dict[int, list[int]]:
@@ -145,18 +137,18 @@ def _codes(state: State, columns: Index) -> dict[int, list[int]]:
 
 
 def _raw_values(state: State, columns: Index) -> Array:
-    """Values (n, columns) of the exemplars as they came."""
+    """The exemplars' values (n, columns) before cleaning."""
     memory = state.memory
     return state.statistics.raw_values(memory.samples(np.arange(len(memory)), columns), columns)
 
 
-def _layout(state: State, found: dict[int, list[int]]) -> list[_Column]:
-    """Columns of the space in which these are spelled out."""
+def _layout(state: State, found: dict[int, list[int]]) -> list[Column]:
+    """Columns of the space in which these features are one-hot encoded."""
     statistics, memory = state.statistics, state.memory
-    layout: list[_Column] = []
+    layout: list[Column] = []
     for column, name in enumerate(state.space.names):
         if column not in found:
-            layout.append(_Column(name, column))
+            layout.append(Column(name, column))
             continue
         observed = memory.observed[:, column]
         values = np.rint(_raw_values(state, np.array([column])))[:, 0]
@@ -166,78 +158,37 @@ def _layout(state: State, found: dict[int, list[int]]) -> list[_Column]:
             )
             has = (values == level).astype(np.float64)
             layout.append(
-                _Column(
+                Column(
                     code_column(name, level), column, float(amount[0]), np.where(observed, has, has[observed].mean())
                 )
             )
     return layout
 
 
-def _relay(state: State, layout: list[_Column]) -> None:
-    """Move the whole state to the columns of a layout; metrics keep their distances."""
-    old, source = state.space, np.array([column.source for column in layout], dtype=np.intp)
-    factor = np.array([column.factor for column in layout])
-    new = np.array([column.values is not None for column in layout])
-    _relay_memory(state, layout, source, new)
-    _relay_statistics(state, source, new)
-    for view in state.views:
-        place = {int(column): i for i, column in enumerate(view.columns)}
-        mine = np.array([j for j, column in enumerate(source) if int(column) in place], dtype=np.intp)
-        view.L = view.L[:, [place[int(source[j])] for j in mine]] * factor[mine]
-        view.columns = mine
-    if state.linear is not None:
-        state.linear.spell_out(source, factor, new)
-    if state.fresh is not None:
-        state.fresh.view.L = state.fresh.view.L[:, source] * factor
-        state.fresh.view.columns = np.arange(len(source))
-        if state.fresh.linear is not None:
-            state.fresh.linear.spell_out(source, factor, new)
-    state.returned = {
-        j: state.returned[int(column)] * factor[j] for j, column in enumerate(source) if int(column) in state.returned
-    }
-    state.space = encoded_space(state.encoder.inputs, (column.name for column in layout))
-    _relay_upcoming(state, old, layout)
+def _encode(state: State, layout: list[Column]) -> None:
+    """Move the state to the columns of a layout; the retired columns stay where they are."""
+    old, retired = state.space, len(state.retired_columns)
+    space = encoded_space(state.encoder.inputs, (column.name for column in layout))
+    move_columns(state, space, layout, range(len(old), len(old) + retired))
+    _encode_upcoming(state, old, layout)
 
 
-def _relay_memory(state: State, layout: list[_Column], source: Index, new: Mask) -> None:
-    memory, d = state.memory, len(state.space)
-    X, resolution = memory.X[:, source], np.where(new, 0.0, memory.resolution[source])
-    for j in np.flatnonzero(new):
-        X[:, j] = layout[j].values
-    memory.set_columns(
-        np.hstack([X, memory.X[:, d:]]),
-        np.hstack([memory.observed[:, source], memory.observed[:, d:]]),
-        np.concatenate([resolution, memory.resolution[d:]]),
-    )
-
-
-def _relay_statistics(state: State, source: Index, new: Mask) -> None:
-    statistics = state.statistics.select([int(column) for column in source])
-    X, observed = state.memory.X[:, : len(source)][:, new], state.memory.observed[:, : len(source)][:, new]
-    columns = np.flatnonzero(new)
-    for field in (statistics.origin, statistics.first):
-        field[columns] = 0.0
-    statistics.recompute(X.astype(np.float64), observed, columns, np.zeros(len(columns)))
-    state.statistics = statistics
-
-
-def _relay_upcoming(state: State, old: FeatureSpace, layout: list[_Column]) -> None:
-    """The announced space has the columns too; L^s keeps its distances."""
+def _encode_upcoming(state: State, old: FeatureSpace, layout: list[Column]) -> None:
+    """Encode the announced space the same way; L^s keeps its distances."""
     upcoming = state.upcoming
     if upcoming is None:
         return
-    before = old.diff(upcoming.space)
-    state.upcoming = after = Upcoming(
-        state.encoder.next_space(OneHotEncoder(upcoming.space).inputs, state.retired_columns)
-    )
+    before, announced = old.diff(upcoming.space), OneHotEncoder(upcoming.space).inputs
+    state.upcoming = after = Upcoming(state.encoder.next_space(announced, state.retired_columns))
     if upcoming.Ls is None or upcoming.explained is None:
         return
     change = state.space.diff(after.space)
-    made_of = {column.name: column for column in layout}
+    made_of = {column.name: old.names[column.source] for column in layout if column.source is not None}
+    factors = {column.name: column.factor for column in layout}
     place = {before.former[name]: i for i, name in enumerate(before.survived)}
-    columns = [made_of[change.former[name]] for name in change.survived]
-    factor = np.array([column.factor for column in columns])
-    after.Ls = upcoming.Ls[:, [place[old.names[column.source]] for column in columns]] * factor
+    survived = [change.former[name] for name in change.survived]
+    columns = np.array([place[made_of[name]] for name in survived], dtype=np.intp)
+    after.Ls = upcoming.Ls[:, columns] * np.array([factors[name] for name in survived])
     share = dict(zip(before.vanished, upcoming.explained, strict=True))
-    after.explained = np.array([share[old.names[made_of[name].source]] for name in change.vanished])
+    after.explained = np.array([share[made_of[name]] for name in change.vanished])
     after.steps = upcoming.steps

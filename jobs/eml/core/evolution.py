@@ -10,7 +10,7 @@ Called by the learner; moves metrics, memory and statistics from one space to th
     settle        the joint metric is the metric: back in the first state
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.fitting import Fitter
 from eml.core.imputation import impute
 from eml.core.inheriting import Exemplars, donors_of, inherit
+from eml.core.layout import Column, move_columns
 from eml.core.linear import Linear
 from eml.core.mixture import Mixture
 from eml.core.one_hot import fold_evolution
@@ -123,36 +124,40 @@ def _distil(state: State, upcoming: Upcoming, change: FeatureChange, fitter: Fit
 
 
 def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fitter) -> Evolution:
-    """Move the state into `space`."""
+    """Move the state into `space`: finish the T-stage, decide what happens to every column, then move."""
     change = state.space.diff(space)
     if not change.is_evolution:
         return _rename(state, space, change)
-    _carry_retired(state)
-    state.views = state.views[-1:]  # a survivors' view beside it ends here: no catch-up steps for it
-    state.fresh = None  # it was of the space before
-    upcoming = _prepared(state, space, change)
+    _end_last_evolution(state)
+    upcoming = state.upcoming = _prepared(state, space, change)
     announced = upcoming.Ls is not None
     warm = bool(state.views) and bool(state.memory.observed[:, state.columns_of(change)].any())
-    state.upcoming = upcoming
     if warm:
         _finish_transform(state, upcoming, change, config, fitter)
-    returned = tuple(name for name in change.augmented if _retired_name(state, space, name) is not None)
+    plan = _plan(state, space, change, config.retired_features if warm else 0)
     takeovers = _takeovers(state, change, upcoming)
-    state.evolution = fold_evolution(Evolution(change, announced, upcoming.steps, warm, returned, takeovers))
-    columns = [state.space.position.get(change.former.get(name, "")) for name in space.names]
-    _lay_out(state, space, change, columns, config.retired_features if warm else 0)
+    report = Evolution(change, announced, upcoming.steps, warm, tuple(plan.known_as), takeovers)
+    state.evolution = fold_evolution(report)
+    _move(state, space, plan)
     state.upcoming = None
     state.since = state.rest = state.resting = 0
     if not warm or upcoming.Ls is None:
         _start_cold(state)
         return state.evolution
-    survived = np.array([i for i, column in enumerate(columns) if column is not None], dtype=np.intp)
+    survived = np.array([i for i, name in enumerate(space.names) if name in change.former], dtype=np.intp)
     _forget_unobserved(state, survived, config.neighbours)
     _survivors_alone(state, survived, upcoming.Ls, config, fitter)
-    if change.augmented and returned and config.inherit:
+    if plan.known_as and config.inherit:
         form_joint_view(state, fitter, config)
     state.refresh()
     return state.evolution
+
+
+def _end_last_evolution(state: State) -> None:
+    """What is kept only between two evolutions ends here: the survivors' view and the fresh start."""
+    _carry_retired(state)
+    state.views = state.views[-1:]
+    state.fresh = None
 
 
 def _prepared(state: State, space: FeatureSpace, change: FeatureChange) -> Upcoming:
@@ -234,18 +239,9 @@ def _standard(X: Array) -> Array:
 
 def _rename(state: State, space: FeatureSpace, change: FeatureChange) -> Evolution:
     """The same features in another order or under other names: columns move, nothing is learnt."""
-    columns = [state.space.position[change.former[name]] for name in space.names]
-    place = np.argsort(columns)  # where an old column went
-    returned = {int(place[column]): values for column, values in state.returned.items()}
-    _lay_out(state, space, change, list(columns), len(state.retired_columns))
-    state.returned = returned
-    started = [] if state.fresh is None else [state.fresh.view]
-    for view in (*state.views, *started):
-        moved = place[view.columns]
-        order = np.argsort(moved)
-        view.columns, view.L = moved[order], view.L[:, order]
-    if state.fresh is not None and state.fresh.linear is not None:
-        state.fresh.linear.move(columns)
+    columns = [Column(name, state.space.position[change.former[name]]) for name in space.names]
+    retired = len(state.retired_columns)
+    move_columns(state, space, columns, range(len(space), len(space) + retired))
     if state.upcoming is not None:
         upcoming, state.upcoming = state.upcoming, None
         announce(state, upcoming.space)
@@ -256,68 +252,50 @@ def _rename(state: State, space: FeatureSpace, change: FeatureChange) -> Evoluti
 # -- columns: active ones first, then those of vanished features ----------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What an evolution does to the columns, decided before any of them moves."""
+
+    change: FeatureChange
+    columns: list[Column]  # of the next space
+    known_as: dict[str, str]  # a returning feature -> the name under which it was retired
+    retired: dict[str, int]  # features that will be retired -> their present column, retired ones behind active ones
+
+
+def _plan(state: State, space: FeatureSpace, change: FeatureChange, most_retired: int) -> _Plan:
+    """Survivors keep their columns, returning features get theirs back, the last features to vanish are retired."""
+    known = {name: _retired_name(state, space, name) for name in change.augmented}
+    known_as = {name: former for name, former in known.items() if former is not None}
+    place = {name: len(state.space) + i for i, name in enumerate(state.retired_columns)}
+    source = {name: place[former] for name, former in known_as.items()}
+    source |= {name: state.space.position[former] for name, former in change.former.items()}
+    place |= {name: state.space.position[name] for name in change.vanished}
+    names = [*(name for name in state.retired_columns if name not in change.vanished), *change.vanished]
+    names = [name for name in names if name not in known_as.values()]
+    retired = {name: place[name] for name in names[len(names) - min(len(names), most_retired) :]}
+    return _Plan(change, [Column(name, source.get(name)) for name in space.names], known_as, retired)
+
+
 def _retired_name(state: State, space: FeatureSpace, name: str) -> str | None:
     """The name under which a new feature was known before it vanished."""
     return next((known for known in (name, *space.aliases.get(name, ())) if known in state.retired_columns), None)
 
 
-def _lay_out(
-    state: State, space: FeatureSpace, change: FeatureChange, columns: list[int | None], keep_retired: int
-) -> None:
-    """Move memory, statistics and the attic to the next space."""
-    old, attic = state.space, list(state.retired_columns)
-    back = {name: _retired_name(state, space, name) for name in change.augmented}
-    back_columns = {name: len(old) + attic.index(known) for name, known in back.items() if known is not None}
-    active = [
-        column if column is not None else back_columns.get(name)
-        for name, column in zip(space.names, columns, strict=True)
-    ]
-    gone = {known for known in back.values() if known is not None}
-    _retire(state, change)
-    stay = [name for name in state.retired_columns if name not in gone]
-    stay = stay[len(stay) - min(len(stay), keep_retired) :]
-    position = {name: len(old) + i for i, name in enumerate(attic)} | {n: old.position[n] for n in change.vanished}
-    retired = [position[name] for name in stay]
-    everything = Statistics(
-        *(
-            np.concatenate(pair)
-            for pair in zip(state.statistics.fields(), state.retired_statistics.fields(), strict=True)
-        )
-    )
-    state.statistics = everything.select(active)
-    state.retired_statistics = everything.select(list(retired))
-    state.memory.move_columns([*active, *retired])
-    _move_linear(state, space, change, columns, back)
-    state.returned = {
-        space.position[name]: state.retired_columns[known] for name, known in back.items() if known is not None
-    }
-    state.retired_columns = {name: state.retired_columns[name] for name in stay}
-    if state.linear is not None:
-        state.linear.retired = {name: w for name, w in state.linear.retired.items() if name in state.retired_columns}
-    state.space = space
-
-
-def _move_linear(
-    state: State,
-    space: FeatureSpace,
-    change: FeatureChange,
-    columns: list[int | None],
-    back: dict[str, str | None],
-) -> None:
-    """Survivors keep their weights, new features have none, and those that come back get their last ones."""
-    linear = state.linear
-    if linear is None:
-        return
-    for name in change.vanished:
-        linear.retire(name, state.space.position[name])
-    linear.move(columns)
-    for name, known in back.items():
-        if known is not None:
-            linear.bring_back(known, space.position[name])
+def _move(state: State, space: FeatureSpace, plan: _Plan) -> None:
+    """Retire what vanished, move the columns, and give returning features what is kept of them."""
+    _retire(state, plan.change)
+    move_columns(state, space, plan.columns, list(plan.retired.values()))
+    kept, linear = state.retired_columns, state.linear
+    state.returned = {space.position[name]: kept[former] for name, former in plan.known_as.items()}
+    state.retired_columns = {name: kept[name] for name in plan.retired}
+    if linear is not None:
+        for name, former in plan.known_as.items():
+            linear.bring_back(former, space.position[name])
+        linear.retired = {name: w for name, w in linear.retired.items() if name in plan.retired}
 
 
 def _retire(state: State, change: FeatureChange) -> None:
-    """Put the columns of vanished features aside."""
+    """Put the columns of vanished features aside: of the newest metric and of the linear view."""
     view = state.newest
     for name in change.vanished:
         column = state.space.position[name]
@@ -325,6 +303,8 @@ def _retire(state: State, change: FeatureChange) -> None:
         rows = len(view.L) if view is not None else 0
         state.retired_columns.pop(name, None)
         state.retired_columns[name] = view.L[:, here[0]].copy() if view is not None and len(here) else np.zeros(rows)
+        if state.linear is not None:
+            state.linear.retire(name, column)
 
 
 def _start_cold(state: State) -> None:

@@ -96,20 +96,19 @@ class Linear:
         if np.isfinite(W).all():
             self.W, self.b = W[:, :-1], W[:, -1]
 
-    def move(self, columns: Sequence[int | None]) -> None:
-        """Go over to the columns of the next space: one of now each, or None for one without weights."""
+    def move(self, columns: Sequence[int | None], factor: Array | None = None, is_level: Mask | None = None) -> None:
+        """Move the weights to other columns: for each its present place, or None for one without weights.
+
+        A level (`is_level`) of value `factor` adds to the log odds what the column it is made of did at this value.
+        """
         new = [i for i, column in enumerate(columns) if column is not None]
         old = [column for column in columns if column is not None]
         W, centre, scale = np.zeros((len(self.W), len(columns))), np.zeros(len(columns)), np.zeros(len(columns))
         W[:, new], centre[new], scale[new] = self.W[:, old], self.centre[old], self.scale[old]
+        if factor is not None and is_level is not None:
+            W[:, is_level] *= (scale * (factor - centre))[is_level]
+            centre[is_level], scale[is_level] = 0.0, 1.0
         self.W, self.centre, self.scale = W, centre, scale
-
-    def spell_out(self, source: Index, factor: Array, new: Mask) -> None:
-        """Give levels columns of their own (`new`) which add to the log odds what the column they come from did."""
-        W = self.W[:, source]
-        W[:, new] *= (self.scale[source] * (factor - self.centre[source]))[new]
-        self.W = W
-        self.centre, self.scale = np.where(new, 0.0, self.centre[source]), np.where(new, 1.0, self.scale[source])
 
     def retire(self, name: str, column: int) -> None:
         """Put the weights of a vanished feature aside."""
@@ -187,12 +186,12 @@ def fit(Z: Array32, y: Index, weights: Array, start: Array, penalty: Array, step
         own = P[mine, y].astype(np.float64)
         np.exp(P, out=P)
         total = P.sum(axis=1, keepdims=True)
-        lost = weights @ (np.log(total[:, 0].astype(np.float64)) - own)
+        loss_sum = weights @ (np.log(total[:, 0].astype(np.float64)) - own)
         P /= total
         P[mine, y] -= 1.0
         P *= share
         pull = W * shrink
-        return float(lost + 0.5 * (W * pull).sum()), ((P.T @ Z).astype(np.float64) + pull).ravel()
+        return float(loss_sum + 0.5 * (W * pull).sum()), ((P.T @ Z).astype(np.float64) + pull).ravel()
 
     options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": PAIRS}
     found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)

@@ -125,7 +125,7 @@ def test_levels_of_their_own_add_what_their_column_did():
     linear.fit(*remembered(X, y), 2)
     before = linear.logits(X, np.isfinite(X))
     source, new = np.array([0, 0, 0, 1]), np.array([True, True, True, False])
-    linear.spell_out(source, np.array([0.0, 1.0, 2.0, 1.0]), new)
+    linear.move(source.tolist(), np.array([0.0, 1.0, 2.0, 1.0]), new)
     spelled = np.column_stack([X[:, 0] == level for level in (0, 1, 2)] + [X[:, 1]]).astype(np.float64)
     np.testing.assert_allclose(linear.logits(spelled, np.isfinite(spelled)), before, atol=1e-4)
 

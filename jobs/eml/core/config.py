@@ -30,8 +30,10 @@ class LearnerConfig:
     signature: int = 4  # samples in a signature
     linear: bool = True  # False: no linear view (ablation)
     fresh: bool = True  # False: no fresh start beside what is carried over an evolution (ablation)
-    spell: bool = True  # False: numbers are amounts, also where they look like codes
-    squash: bool = True  # False: features are compared by their values, however far those spread
+    one_hot: bool = (
+        True  # False: integer-coded categories are not detected; declared categories are encoded all the same
+    )
+    arcsinh: bool = True  # False: features are never arcsinh-scaled, however far their values spread
     transform: bool = True  # False: no T-stage (ablation)
     inherit: bool = True  # False: no I-stage (ablation)
     wasserstein: bool = True  # False: plain mean distances (ablation)

@@ -200,7 +200,7 @@ class EvolvingMetricLearner:
         category_detection.add_levels(state, raw)
         if state.stage not in {"steady", "transforming"} or not _doubled(state.learnt, state.learnt + len(raw)):
             return
-        if (self.config.spell and category_detection.detect(state, fitter)) or state.encoder.categories:
+        if (self.config.one_hot and category_detection.detect(state, fitter)) or state.encoder.categories:
             evolution.offer_new_metric(state, fitter)
             state.refresh()
 
@@ -241,9 +241,9 @@ class EvolvingMetricLearner:
         """Lay the first metric anew with every batch until there is enough to start learning it."""
         state = self._state
         enough = state.learnt >= self.config.warm_up and len(state.classes) > 1
-        if enough and self.config.spell:
+        if enough and self.config.one_hot:
             category_detection.detect(state, fitter)
-        if enough and self.config.squash:
+        if enough and self.config.arcsinh:
             arcsinh.choose(state, fitter)
         columns = np.arange(len(state.space))
         L = evolution.first_metric(state, columns, fitter)

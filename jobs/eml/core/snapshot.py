@@ -28,6 +28,7 @@ MAGIC = b"EMLS"
 VERSION = 6
 COUNTERS = ("usual", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
 LATER = ("widened", "unstepped")  # written only where they are not zero
+SETTINGS = {"one_hot": "spell", "arcsinh": "squash"}  # a setting -> its name in the bytes, where that is another
 LINEAR = ("W", "b", "centre", "scale")  # a linear view's arrays
 EXEMPLARS = ("X", "observed", "y", "stale", "recent")  # the memory's arrays with a row for each exemplar
 
@@ -56,7 +57,7 @@ def build(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
 def parts(state: State, config: LearnerConfig) -> tuple[Json, Arrays]:
     """All that a learner is."""
     header: Json = {
-        "config": asdict(config),
+        "config": {SETTINGS.get(name, name): value for name, value in asdict(config).items()},
         "space": _space(state.space),
         "rng": state.rng.bit_generator.state,
         "classes": state.classes,
@@ -128,7 +129,7 @@ def _mixture(mixture: Mixture) -> Json:
 
 
 def _state(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
-    config = LearnerConfig(**{**header["config"], "steps": tuple(header["config"]["steps"])})
+    config = _read_config(header["config"])
     rng = np.random.default_rng()
     rng.bit_generator.state = header["rng"]
     X, observed, y, stale, recent = (arrays[f"memory.{name}"] for name in EXEMPLARS)
@@ -155,6 +156,13 @@ def _state(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
     state.evolution = _read_evolution(header["evolution"])
     state.refresh()
     return state, config
+
+
+def _read_config(data: Json) -> LearnerConfig:
+    names = {written: name for name, written in SETTINGS.items()}
+    return LearnerConfig(
+        **{**{names.get(name, name): value for name, value in data.items()}, "steps": tuple(data["steps"])}
+    )
 
 
 def _read_experts(state: State, header: Json, arrays: Arrays) -> None:

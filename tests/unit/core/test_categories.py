@@ -141,7 +141,7 @@ def test_it_is_no_amount_from_the_first_label_on():
 
 
 def test_the_setting_for_codes_does_not_concern_categories():
-    learner = EvolvingMetricLearner(MODE, replace(SMALL, spell=False))
+    learner = EvolvingMetricLearner(MODE, replace(SMALL, one_hot=False))
     learner.learn(*draw(64, 1))
     assert len(levels(learner)["mode"]) == 6
 

@@ -17,8 +17,8 @@ from tests.unit.core.helpers import LETTER_FEATURES, LETTERS, SMALL, World, accu
 A, B = range(8), range(4, 12)
 
 
-def taught(*, spelled: bool = True, draw=letters, count: int = 320) -> EvolvingMetricLearner:
-    learner = EvolvingMetricLearner(space(*A), replace(SMALL, spell=spelled))
+def taught(*, encoded: bool = True, draw=letters, count: int = 320) -> EvolvingMetricLearner:
+    learner = EvolvingMetricLearner(space(*A), replace(SMALL, one_hot=encoded))
     for seed in range(count // 64):
         learner.learn(*draw(64, seed, A))
     return learner
@@ -32,11 +32,11 @@ def test_codes_are_spelled_out_and_better_predicted():
     unseen, truth = letters(600, 99, A)
     learner = taught()
     assert {name: sorted(each) for name, each in found(learner).items()} == {f"f{c}": [1, 2, 3, 4, 5] for c in A}
-    assert accuracy(learner, unseen, truth) > accuracy(taught(spelled=False), unseen, truth) + 0.05
+    assert accuracy(learner, unseen, truth) > accuracy(taught(encoded=False), unseen, truth) + 0.05
 
 
 def test_the_setting_turns_it_off():
-    assert not found(taught(spelled=False))
+    assert not found(taught(encoded=False))
 
 
 def amounts(count: int, seed: int, columns: range) -> tuple[Array, list[int]]:
@@ -77,7 +77,7 @@ def relaid(learner: EvolvingMetricLearner) -> EvolvingMetricLearner:
     state = copy._state
     codes = category_detection._codes(state, state.encoder.numeric)
     assert codes
-    category_detection._relay(state, category_detection._layout(state, codes))
+    category_detection._encode(state, category_detection._layout(state, codes))
     state.refresh()
     return copy
 
@@ -100,11 +100,11 @@ def far(Z: Array) -> Array:
 
 
 @pytest.mark.parametrize("announced", [False, True])
-@pytest.mark.parametrize("squashed", [False, True])
-def test_spelling_out_changes_no_prediction(announced, squashed):
-    learner = EvolvingMetricLearner(space(*A), replace(SMALL, spell=False, squash=False))
+@pytest.mark.parametrize("scaled", [False, True])
+def test_spelling_out_changes_no_prediction(announced, scaled):
+    learner = EvolvingMetricLearner(space(*A), replace(SMALL, one_hot=False, arcsinh=False))
     learner.learn(*letters(128, 1))
-    if squashed:
+    if scaled:
         state = learner._state
         X, observed = arcsinh._values(state, np.arange(8))
         unit = np.full(8, 1.5)
@@ -158,7 +158,7 @@ def test_no_feature_has_more_than_so_many_levels():
 
 
 def test_codes_survive_an_evolution_and_new_ones_are_spelled_out_too():
-    learner, plain = taught(), taught(spelled=False)
+    learner, plain = taught(), taught(encoded=False)
     for each in (learner, plain):
         report = each.evolve(space(*B))
         assert report.change.vanished == ("f0", "f1", "f2", "f3")

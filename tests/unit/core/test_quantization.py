@@ -85,7 +85,7 @@ def test_whole_numbers_codes_and_flags_stay_what_they_are():
 
 
 def test_a_range_that_grows_gets_a_coarser_grain_and_one_that_shrinks_a_finer_one():
-    learner = learner_of(normal, 3, 20, replace(SMALL, squash=False))
+    learner = learner_of(normal, 3, 20, replace(SMALL, arcsinh=False))
     memory, random = learner._state.memory, np.random.default_rng(5)
     first = memory.resolution.copy()
     for scale in (50.0, 0.1):

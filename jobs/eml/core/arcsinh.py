@@ -1,8 +1,8 @@
-"""Whether features are compared by their values or by scaled ones: held-out samples say, once there are enough.
+"""Decides whether features are arcsinh-scaled: held-out samples decide, once there are enough.
 
-Called by the learner when its first stage ends, and by the I-stage for features that come later; changes memory and
-statistics. Energies, concentrations and counts spread over decades: squared distances then see only the
-largest samples, where a tree, which asks for order alone, sees all of them. Pixels and angles want to stay as they are.
+Called by the learner when its first stage ends (`choose`), and by the I-stage for new features (`extend`); changes
+memory and statistics. Energies, concentrations and counts spread over decades: squared distances then see only the
+largest values, where a decision tree, which uses order alone, sees all of them. Pixels and angles are better unscaled.
 """
 
 import numpy as np
@@ -12,11 +12,11 @@ from eml.core.fitting import Fitter
 from eml.core.state import State
 from eml.core.statistics import scaled_by_arcsinh
 
-FEWEST = 8  # values of a feature that tell its unit
+FEWEST = 8  # observed values of a feature before its unit can be chosen
 
 
 def choose(state: State, fitter: Fitter) -> None:
-    """Squash all features if neighbours then surely predict each other better."""
+    """Scale all numeric features if neighbours then surely predict each other better."""
     columns = state.encoder.numeric
     if state.statistics.unit.any() or len(columns) == 0:
         return
@@ -28,7 +28,7 @@ def choose(state: State, fitter: Fitter) -> None:
 
 
 def extend(state: State) -> None:
-    """Squash the new features as well, where the survivors are."""
+    """Scale the new features, too, if the survivors are scaled."""
     if not state.statistics.unit.any():
         return
     new = np.intersect1d(state.new_columns(), state.encoder.numeric)
@@ -44,7 +44,7 @@ def _values(state: State, columns: Index) -> tuple[Array, Mask]:
 
 
 def _units(X: Array, observed: Mask) -> Array:
-    """How far (d,) observed values typically are from their origin; 0 for a feature that never left it."""
+    """Typical distance (d,) of observed values from their origin; 0 for a feature that never left it."""
     count = observed.sum(axis=0)
     distances = np.sort(np.where(observed, np.abs(X), np.inf), axis=0)
     median = distances[np.maximum(count - 1, 0) // 2, np.arange(X.shape[1])]
@@ -53,8 +53,6 @@ def _units(X: Array, observed: Mask) -> Array:
 
 
 def _apply(state: State, columns: Index, unit: Array, scaled: Array, observed: Mask) -> None:
-    state.memory.set_resolution(
-        columns, np.zeros(len(columns))
-    )  # their values are others: their resolution is chosen anew
+    state.memory.set_resolution(columns, np.zeros(len(columns)))  # chosen anew for the scaled values
     state.memory.set_values(columns, scaled)
     state.statistics.recompute(scaled, observed, columns, unit)

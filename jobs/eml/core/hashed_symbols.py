@@ -1,27 +1,27 @@
-"""Symbols of categories as numbers: what stands in a sample where a category has a value.
+"""Hashes of category symbols: the number that stands in a sample for a category's value.
 
-Called by whoever makes samples of records: the decoder of the stream, the adapter for River. A symbol's number is made
-of its text alone, so a symbol means the same in every schema version, process and release, in whatever order an enum
-lists it, and nothing has to remember which numbers were given. Calls nothing and knows no feature.
+Called by whoever turns records into samples: the decoder in `stream` and the River adapter. The hash depends on the
+symbol's text alone, so a symbol has the same number in every schema version, process and release, in whatever order an
+enum lists it, and no table of numbers is kept. Knows no feature.
 """
 
 from functools import lru_cache
 from hashlib import blake2b
 
-BITS = 52  # a float64 holds such a number exactly, with a bit to spare
-REMEMBERED = 4_096  # symbols whose numbers are looked up: most come again and again
-LONGEST_REMEMBERED = 256  # characters: a thousand long texts must not be kept alive
+BITS = 52  # a float64 holds such a number exactly
+CACHED = 4_096  # size of the cache: most symbols recur
+LONGEST_CACHED = 256  # characters: long texts are not cached
 
 
 def hash_symbol(symbol: str) -> float:
-    """The number of a symbol: the low 52 bits of a fixed hash of its UTF-8 text.
+    """The low 52 bits of a fixed hash of the symbol's UTF-8 text.
 
-    Two symbols of a feature have the same number with a chance of one in 4,503,599,627,370,496.
+    Two symbols of a feature collide with a chance of one in 4,503,599,627,370,496.
 
     >>> hash_symbol("on") == hash_symbol("on") != hash_symbol("off")
     True
     """
-    return _looked_up(symbol) if len(symbol) <= LONGEST_REMEMBERED else _hashed(symbol)
+    return _cached(symbol) if len(symbol) <= LONGEST_CACHED else _hashed(symbol)
 
 
 def _hashed(symbol: str) -> float:
@@ -29,4 +29,4 @@ def _hashed(symbol: str) -> float:
     return float(int.from_bytes(digest, "little") & ((1 << BITS) - 1))
 
 
-_looked_up = lru_cache(maxsize=REMEMBERED)(_hashed)
+_cached = lru_cache(maxsize=CACHED)(_hashed)

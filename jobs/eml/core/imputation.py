@@ -1,7 +1,7 @@
-"""Estimates of new features for exemplars that were seen before the features existed.
+"""Imputes new features of exemplars that are older than the features.
 
-Called by the I-stage. Each such exemplar takes the new features of its nearest fellows of the same class, in
-the survivors' metric, among the exemplars that have them (the donors), the nearest counting most.
+Called by the I-stage (`inheriting`) and by `evolution`. Such an exemplar (a receiver) takes the new features of its
+nearest exemplars of the same class that have them (the donors), by the survivors' metric; the nearest counts most.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ DONORS = 4
 
 
 def impute(Z: Array, values: Array, receivers: Mask, y: Index, donors: Index) -> Array:
-    """`values` (n, d_n) with estimates in the `receivers` rows; Z (n, k) is the survivors' embedding.
+    """`values` (n, d_n) with estimates in the rows of `receivers`; Z (n, k) is the survivors' embedding.
 
     A class without donors of its own takes from all of them.
     """

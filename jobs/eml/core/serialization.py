@@ -1,4 +1,6 @@
-r"""The bytes that snapshots and their changes are made of: a header of plain JSON and named arrays, under a checksum.
+r"""The byte layout of snapshots and deltas: a JSON header and named arrays, under a checksum.
+
+Called by `snapshot` and `deltas`; knows nothing of learners.
 
     offset  size  what
     0       4     magic
@@ -8,12 +10,12 @@ r"""The bytes that snapshots and their changes are made of: a header of plain JS
     14      ...   header: JSON; under "arrays" name, kind, shape and bytes of every array
     ...     ...   the arrays, one after another in the header's order
 
-An array takes no more bytes than its numbers need, and every number comes back as it was. Kinds:
+An array takes no more bytes than its numbers need; every number is restored exactly. Kinds:
 
     <f8 <f4             numbers, little endian; the shorter one where it holds them all
     |u1 <u2 <u4 <i8     whole numbers; the shortest that holds them all
-    all none bits       yes or no: all are, none is, or one bit each, highest first
-    columns             a table of single precision (`bitpacking`)
+    all none bits       booleans: all true, all false, or one bit each, highest bit first
+    columns             a bit-packed table of single precision (`bitpacking`)
 """
 
 import json
@@ -73,13 +75,13 @@ def decode(magic: bytes, version: int, data: bytes) -> tuple[Json, Arrays]:
 
 
 class ReportsDamage:
-    """Sealed by a right checksum and yet not ours: whatever fails in reading it, it is no snapshot."""
+    """Any error while reading bytes with a correct checksum means that they are no snapshot of a learner."""
 
     def __enter__(self) -> None:
-        """Begin to read."""
+        """Start reading."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Say what was wrong in the words of the user."""
+        """Turn any error into SnapshotDamagedError."""
         if isinstance(error, Exception) and not isinstance(error, SnapshotDamagedError):
             raise SnapshotDamagedError(
                 f"the snapshot's parts do not fit together ({error!r}): restore an older one"

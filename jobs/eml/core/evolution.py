@@ -1,13 +1,13 @@
-"""What happens to a learner's state when its feature space changes, and while a change is on its way.
+"""Evolution of a learner's state: what happens when its feature space changes, and before and after that.
 
-Called by the learner; moves metrics, memory and statistics from one space to the next with `stages`,
-`fitting` and `inheriting`. The order of an evolution:
+Called by the learner and by `fresh`; uses `stages`, `fitting` and `inheriting` for the metrics and `layout` to move
+columns. The order of an evolution:
 
     announce      survivors become known; L^s starts from L^a by distillation
     step          every batch: L^a and L^s together (T-stage)
-    evolve        columns are laid out anew; survivors predict alone
+    evolve        columns move; survivors predict alone
     form_joint_view   with the first labels: the I-stage
-    settle        the joint metric is the metric: back in the first state
+    adopt_joint_view  the joint metric is the metric: back in the first state
 """
 
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ from eml.core.statistics import Statistics
 from eml.core.views import FIRST_WEIGHT, Pooling, RunningAccuracy, View
 
 SAMPLES = 512  # exemplars that a first metric or a distillation looks at
-FEWEST_TRUSTED = 64  # exemplars that are enough to learn from without estimated ones
+FEWEST_TRUSTED = 64  # exemplars that are enough to learn from without imputed ones
 REAL_SHARE = 0.9  # of the survivors that an exemplar must have had itself to judge a metric
 KNOWN_SHARE = 0.5  # an exemplar with less of the survivors observed is forgotten, if its class has others
 
@@ -44,7 +44,7 @@ def first_metric(state: State, columns: Index, fitter: Fitter, among: Index | No
 
 
 def offer_new_metric(state: State, fitter: Fitter) -> None:
-    """Features were spelled out: go on with the metric there is, or with a fresh one if that predicts better."""
+    """Features were one-hot encoded: keep the metric, or take a new one if that predicts better."""
     view = state.views[-1]
     fresh = first_metric(state, view.columns, fitter)
     rows = state.memory.sample(SAMPLES, state.rng, trusted(state))
@@ -55,16 +55,16 @@ def offer_new_metric(state: State, fitter: Fitter) -> None:
 
 
 def reset_basis(state: State, L: Array) -> None:
-    """A metric was laid anew: what is kept of vanished features, and what was prepared, were of another basis."""
+    """The metric was replaced: kept columns of vanished features, and L^s, belong to another basis."""
     state.retired_columns = {name: np.zeros(len(L)) for name in state.retired_columns}
     state.returned = {}
     state.upcoming = None if state.upcoming is None else Upcoming(state.upcoming.space)
 
 
 def trusted(state: State) -> Index:
-    """Exemplars to learn a metric from: those that know what is to survive; all where they are too few.
+    """Exemplars to learn a metric from: those whose survivors are observed; all of them if these are too few.
 
-    Estimates are averages of fellows: a metric learnt on them takes classes for more compact than they are.
+    Imputed values are averages over a class: to a metric learnt on them, classes look more compact than they are.
     """
     upcoming = state.upcoming
     columns = np.arange(len(state.space))
@@ -76,7 +76,7 @@ def trusted(state: State) -> Index:
 
 
 def announce(state: State, space: FeatureSpace) -> None:
-    """Start the T-stage towards `space`; the same announcement twice changes nothing."""
+    """Start the T-stage towards `space`; the same announcement again changes nothing."""
     if state.upcoming is not None and state.upcoming.space == space:
         return
     state.upcoming = Upcoming(space) if state.space.diff(space).is_evolution else None
@@ -86,9 +86,9 @@ def announce(state: State, space: FeatureSpace) -> None:
 
 
 def step(state: State, X: Array, y: Index, count: int, fitter: Fitter, *, transform: bool) -> None:
-    """One step on samples X of which the first `count` may be anchors: one half are, the other decides.
+    """One step on samples X. Of the first `count`, one half are anchors, the other half choose the candidate.
 
-    While there are two views the survivors' one goes on learning as well: it may be the better one for long.
+    While there are two views, the survivors' metric learns, too: it may be the better one for a long time.
     """
     order = state.rng.permutation(min(count, len(X)))
     anchors, held = order[::2], order[1::2]
@@ -107,7 +107,7 @@ def step(state: State, X: Array, y: Index, count: int, fitter: Fitter, *, transf
 
 
 def _distil(state: State, upcoming: Upcoming, change: FeatureChange, fitter: Fitter) -> Array:
-    """Where L^s starts: L^a on the survivors, with what they tell of the vanished if that predicts better."""
+    """Where L^s starts: L^a on the survivors, distilled (`stages.distil`) if that predicts better."""
     view, memory = state.views[-1], state.memory
     La = np.zeros((len(view.L), len(state.space)))
     La[:, view.columns] = view.L
@@ -161,10 +161,10 @@ def _end_last_evolution(state: State) -> None:
 
 
 def _prepared(state: State, space: FeatureSpace, change: FeatureChange) -> Upcoming:
-    """What the T-stage has made so far for this change; nothing where it awaited other survivors.
+    """What the T-stage has prepared for this change; nothing if it expected other survivors.
 
-    It is about survivors alone: a space that was announced with other new features, or with none (all that a
-    retiring feature tells), has prepared for this one as well.
+    Only survivors matter: an announcement with other new features, or with none (a feature marked as retiring), has
+    prepared for this space, too.
     """
     upcoming = state.upcoming
     if upcoming is None or upcoming.Ls is None or upcoming.space == space:
@@ -178,7 +178,7 @@ def _prepared(state: State, space: FeatureSpace, change: FeatureChange) -> Upcom
 
 
 def _survivors_alone(state: State, survived: Index, Ls: Array, config: LearnerConfig, fitter: Fitter) -> None:
-    """One view, of the survivors, until labels show the new features."""
+    """One view, of the survivors, until labelled samples have the new features."""
     fresh = first_metric(state, survived, fitter)
     if not config.transform or not np.linalg.norm(Ls) > 0.0 or _is_surely_better(state, survived, Ls, fresh, fitter):
         Ls = fresh
@@ -190,7 +190,7 @@ def _survivors_alone(state: State, survived: Index, Ls: Array, config: LearnerCo
 
 
 def _is_surely_better(state: State, survived: Index, Ls: Array, fresh: Array, fitter: Fitter) -> bool:
-    """Whether a fresh metric is surely better: what came through several evolutions may have lost its way."""
+    """Whether a new metric is surely better: one that came through several evolutions may have degraded."""
     memory = state.memory
     real = np.flatnonzero(state.with_observed(survived, REAL_SHARE))
     rows = memory.sample(SAMPLES, state.rng, real)
@@ -203,7 +203,7 @@ def _is_surely_better(state: State, survived: Index, Ls: Array, fresh: Array, fi
 def _finish_transform(
     state: State, upcoming: Upcoming, change: FeatureChange, config: LearnerConfig, fitter: Fitter
 ) -> None:
-    """What the T-stage has not had time for: all of it when nobody announced the change."""
+    """The rest of the T-stage: all of it if the change was not announced."""
     if upcoming.Ls is not None:
         return
     _distil(state, upcoming, change, fitter)
@@ -308,7 +308,7 @@ def _retire(state: State, change: FeatureChange) -> None:
 
 
 def _start_cold(state: State) -> None:
-    """Nothing survived, or nothing had been learnt: begin as a new learner that knows the classes' names."""
+    """Nothing survived, or nothing had been learnt: start as a new learner that knows the class labels."""
     state.memory.keep(np.zeros(0, dtype=np.intp))
     state.memory.move_columns([None] * len(state.space))
     state.memory.seen[:] = 0
@@ -320,7 +320,7 @@ def _start_cold(state: State) -> None:
 
 
 def _forget_unobserved(state: State, survived: Index, fewest: int) -> None:
-    """Drop exemplars that hardly know the survivors (seen two evolutions ago), where their class has better ones."""
+    """Drop exemplars with few survivors observed (from two evolutions ago), if their class has better ones."""
     memory = state.memory
     knows = state.with_observed(survived, KNOWN_SHARE)
     enough = np.bincount(memory.y[knows], minlength=len(state.classes)) >= fewest
@@ -331,7 +331,7 @@ def _forget_unobserved(state: State, survived: Index, fewest: int) -> None:
 
 
 def outdated(state: State) -> Mask:
-    """The exemplars to replace first: stale ones, and in a full memory those without the new features."""
+    """Exemplars to replace first: stale ones and, in a full memory, those without the new features."""
     memory = state.memory
     if state.stage != "inheriting" or len(memory) < memory.capacity:
         return memory.stale
@@ -339,7 +339,7 @@ def outdated(state: State) -> Mask:
 
 
 def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None:
-    """The I-stage, as soon as labelled samples show the new features; and again when there are more of them."""
+    """The I-stage: once labelled samples have the new features, and again when there are more of them."""
     category_detection.detect_in_new(state)
     arcsinh.extend(state)
     survived, columns = state.views[0], np.arange(len(state.space))
@@ -357,9 +357,9 @@ def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None
 
 
 def _carry_retired(state: State) -> None:
-    """Move the columns of vanished features from the basis of L^s to the joint one: C with J = C L^s on survivors.
+    """Convert the columns of vanished features from the basis of L^s to the joint one: C with J = C L^s on survivors.
 
-    Done when the joint view stays or ends, since until then it may be begun anew from L^s.
+    Done only when the joint view is adopted or ends: until then it may be rebuilt from L^s.
     """
     if len(state.views) < 2:
         return
@@ -369,7 +369,7 @@ def _carry_retired(state: State) -> None:
 
 
 def impute_memory(state: State) -> None:
-    """Estimate the new features of old exemplars anew: there are more donors by now."""
+    """Impute the new features of old exemplars again: there are more donors by now."""
     memory, survived = state.memory, state.views[0]
     new = state.new_columns()
     donors = donors_of(memory.observed, state.encoder.one_per_category(new))
@@ -382,7 +382,7 @@ def impute_memory(state: State) -> None:
 
 
 def adopt_joint_view(state: State, rank: int) -> None:
-    """The joint metric is the metric now; one begun on too few samples to have all its rows is begun anew."""
+    """The joint metric becomes the metric; if it was built on too few samples to have all its rows, it is rebuilt."""
     _carry_retired(state)
     joint, state.returned = state.views[-1], {}
     state.views = [View("all", joint.columns, joint.L)]

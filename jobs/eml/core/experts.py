@@ -1,6 +1,7 @@
-"""What each view says of samples, by the names under which they are mixed.
+"""The experts of the mixture: which there are, and their scores of samples.
 
-Called by the learner, to predict and to weigh the views before it learns; changes nothing but what they got right.
+Called by the learner, to weigh the views before it learns, and by `predictor.reference`. Changes nothing but the views'
+running accuracies.
 
     metric      the metric of now; after an evolution survivors' and joint metric, pooled
     survived    the survivors' metric alone, while there are two
@@ -23,7 +24,7 @@ FRESH_PRIOR = 0.05  # of a fresh start against the others: what came through an 
 
 @dataclass(frozen=True, slots=True)
 class ViewScores:
-    """What all views say of n samples."""
+    """Scores of n samples by every view and every expert."""
 
     distances: list[Array]  # (n, C) of each metric view
     scores: list[Array]  # (n, C) of each metric view
@@ -32,7 +33,7 @@ class ViewScores:
 
 
 def score_views(state: State, X: Array, present: Mask, neighbours: int) -> ViewScores:
-    """Ask every view about cleaned samples (n, d)."""
+    """Score cleaned samples (n, d) by every view."""
     memory = state.memory
     distances = [view.distances(X, present, memory, neighbours) for view in state.views]
     scores = [log_scores(D) for D in distances]
@@ -52,12 +53,12 @@ def score_views(state: State, X: Array, present: Mask, neighbours: int) -> ViewS
 
 
 def fresh_answers(state: State) -> bool:
-    """Whether there is a fresh start, and it has seen enough to answer."""
+    """Whether there is a fresh start that has seen enough to predict."""
     return state.fresh is not None and state.fresh.view.embedded is not None
 
 
 def expert_specs(state: State) -> dict[str, ExpertSpec]:
-    """The experts there are now, and how each begins; without linear and fresh views the paper's method, as it is."""
+    """The experts there are now, and how each starts; without linear view and fresh start, the paper's method."""
     specs = {"metric": ExpertSpec()}
     if len(state.views) == 2 and (state.linear is not None or state.fresh is not None):
         weight = float(state.pooling.w.sum())
@@ -70,16 +71,16 @@ def expert_specs(state: State) -> dict[str, ExpertSpec]:
 
 
 def count_hits(state: State, scored: ViewScores, y: Index) -> None:
-    """Count what every view got right; one that is no longer there is forgotten."""
-    said = dict(zip((view.name for view in state.views), scored.scores, strict=True))
-    said |= {name: scored.by_expert[name] for name in ("linear", "fresh") if name in scored.by_expert}
-    state.accuracies = {name: state.accuracies.get(name, RunningAccuracy()) for name in said}
-    for name, scores in said.items():
+    """Update every view's running accuracy; views that are gone are dropped."""
+    by_view = dict(zip((view.name for view in state.views), scored.scores, strict=True))
+    by_view |= {name: scored.by_expert[name] for name in ("linear", "fresh") if name in scored.by_expert}
+    state.accuracies = {name: state.accuracies.get(name, RunningAccuracy()) for name in by_view}
+    for name, scores in by_view.items():
         state.accuracies[name].record(scores, y)
 
 
 def report(state: State) -> dict[str, ViewReport]:
-    """How much each view counts in the answer, and what it got right lately."""
+    """Each view's weight in the prediction, and its recent accuracy."""
     shares = state.mixture.view_shares()
     metric = shares.get("metric", 0.0)
     weights = {

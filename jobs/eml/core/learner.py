@@ -1,17 +1,18 @@
-"""The learner: predicts from the first label on, learns by batches, carries what it knows across evolutions.
+"""The learner: predicts from the first label on, learns in batches, keeps what it knows across evolutions.
 
-The one door to `core`: what happens to a key's records in the stream is calls of these methods.
+The public interface of `core`. Called by `stream` (one learner per model of a key), by the River adapter, and by the
+evaluation and the benchmarks; calls the other modules of `core` and knows no record, topic or file.
 
     predict_one, predict_many   score samples of the current space; changes nothing
     learn                       a batch of labelled samples
     announce                    the next space is known while the old one flows: the T-stage starts
     evolve                      from now on samples are of the next space: the I-stage starts
-    react                       errors have risen while the space stayed: make room for what is new
+    react                       concept drift was detected: make room for what is new
     explain                     why it predicts as it does
     snapshot, restore           to versioned bytes and back, exactly
-    start_log, changes          a snapshot, and what changed since: few bytes where little was learnt
+    start_log, changes          a full snapshot, then deltas: few bytes where little was learnt
 
-Deterministic for a seed; memory and time are bounded by the settings, however long the stream.
+Deterministic for a given seed. The settings bound memory and time, however long the stream.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,12 +46,12 @@ from eml.core.state import State
 from eml.core.views import View
 
 USUAL_RATE = 0.1  # how fast the typical distance follows
-SETTLED = 0.8  # share of exemplars with the new features at which the survivors' view retires
-RIPE = 16  # batches after which a step comes with every second one
-LEAST_POOL = 320  # exemplars to draw triplets from, for few classes
-FIRST_AGAIN = 64  # samples of a new space after which its joint view is begun anew, and at every doubling from there
-STEP_AFTER = 8  # labelled samples between two steps at least, however small the batches
-RESOLUTIONS_AFTER = 256  # labelled samples after which it is asked anew how fine the memory need be
+ENOUGH_REAL = 0.8  # share of exemplars with the new features at which the survivors' view retires
+MATURE = 16  # batches of a space after which only every second one makes a step
+LEAST_POOL = 320  # exemplars to draw triplets from, if there are few classes
+FIRST_AGAIN = 64  # samples of a new space after which its joint view is rebuilt, and again at every doubling
+STEP_AFTER = 8  # least number of labelled samples between two steps, however small the batches
+RESOLUTIONS_AFTER = 256  # labelled samples after which the memory's resolutions are chosen anew
 NEGLIGIBLE = 0.02  # weight below which a view retires
 
 
@@ -67,7 +68,7 @@ class EvolvingMetricLearner:
         self.config = config or LearnerConfig()
         self._state = State.new(space, self.config, seed)
         self._log = DeltaLog()
-        self._predictor: Predictor | None = None  # laid out by the first prediction after a change
+        self._predictor: Predictor | None = None  # built by the first prediction after a change
 
     @property
     def space(self) -> FeatureSpace:
@@ -81,7 +82,7 @@ class EvolvingMetricLearner:
 
     @property
     def upcoming(self) -> FeatureSpace | None:
-        """The space that was announced, while it has not come."""
+        """The announced space, until the switch to it."""
         upcoming = self._state.upcoming
         return None if upcoming is None else OneHotEncoder(upcoming.space).inputs
 
@@ -92,12 +93,12 @@ class EvolvingMetricLearner:
 
     @property
     def revision(self) -> int:
-        """Batches learnt so far."""
+        """How many batches were learnt."""
         return self._state.revision
 
     @property
     def has_fresh_start(self) -> bool:
-        """Whether one is kept beside what was carried over the last evolution."""
+        """Whether a fresh start runs beside what was carried over the last evolution."""
         return self._state.fresh is not None
 
     @property
@@ -135,7 +136,7 @@ class EvolvingMetricLearner:
         return Prediction(classes[int(best)], dict(zip(classes, scores, strict=True)), margin, novelty)
 
     def _answer(self, values: Array) -> Array:
-        """Scores, margin, novelty, best class and the fresh start's (n, C + 4), compiled where that is possible."""
+        """Scores, margin, novelty, best class and the fresh start's best (n, C + 4); compiled if there is numba."""
         if predictor.kernels() is None:
             return predictor.reference(self._state, values, self.config.neighbours)
         if self._predictor is None:
@@ -187,14 +188,14 @@ class EvolvingMetricLearner:
         self._refresh_views()
 
     def _refresh_views(self) -> None:
-        """Embed the memory anew, and have the experts that there are now."""
+        """Embed the memory again, and tell the mixture which experts there are now."""
         self._state.refresh()
         self._state.mixture.set_experts(experts.expert_specs(self._state))
 
     def _update_columns(self, raw: Array, fitter: Fitter) -> None:
-        """Columns for new levels; and whenever the samples have doubled, ask anew which features are codes.
+        """Add columns for new levels; whenever the samples have doubled, detect integer-coded categories again.
 
-        Then a fresh metric is on offer, too, which knows all symbols of categories that came since the last one.
+        Then a new metric is a candidate, too: it knows the symbols that came since the last one was built.
         """
         state = self._state
         category_detection.add_levels(state, raw)
@@ -214,7 +215,7 @@ class EvolvingMetricLearner:
         return np.where(present, X, statistics.mean), present
 
     def _score_views(self, X: Array, present: Mask, y: Index) -> None:
-        """Test, then train: score the views on samples they have not learnt, and weigh them by it."""
+        """Test, then train: score the views on samples they have not learnt, and weigh them accordingly."""
         state = self._state
         newest = state.newest
         if newest is None or newest.embedded is None:
@@ -238,7 +239,7 @@ class EvolvingMetricLearner:
             state.usual += (typical - state.usual) * (USUAL_RATE if state.usual > 0.0 else 1.0)
 
     def _begin_metric(self, fitter: Fitter) -> None:
-        """Lay the first metric anew with every batch until there is enough to start learning it."""
+        """Build the first metric again with every batch until there are enough samples to start learning it."""
         state = self._state
         enough = state.learnt >= self.config.warm_up and len(state.classes) > 1
         if enough and self.config.one_hot:
@@ -253,7 +254,7 @@ class EvolvingMetricLearner:
             state.stage = "steady" if state.upcoming is None else "transforming"
 
     def _adapt(self, X: Array, y: Index, rows: Index, fitter: Fitter) -> None:
-        """A step of the metric: own hinges, and with the next space known the T-stage's as well."""
+        """One step of the metric; if the next space is known, a T-stage step."""
         state, newest = self._state, self._state.newest
         if newest is None or not 0 < len(newest.columns) == len(state.space) or len(state.classes) < 2:
             return
@@ -271,7 +272,7 @@ class EvolvingMetricLearner:
         self._plan_next_step(stepped=fitter.taken > 0)
 
     def _is_due(self, labels: int) -> bool:
-        """Whether this batch is one to step with: not one of a few labels, and none that rests."""
+        """Whether to make a step with this batch: enough labels have come, and no pause is running."""
         state = self._state
         state.unstepped += labels
         if state.unstepped < STEP_AFTER:
@@ -283,16 +284,16 @@ class EvolvingMetricLearner:
         return True
 
     def _plan_next_step(self, *, stepped: bool) -> None:
-        """Steps come with every batch at first and more seldom later; rests double while steps are turned down."""
+        """A step with every batch at first, fewer later; pauses double while no step is taken."""
         state, longest = self._state, self.config.longest_rest
-        usual = min(int(np.log2(1 + state.since / (RIPE * self.config.batch))), longest)
+        usual = min(int(np.log2(1 + state.since / (MATURE * self.config.batch))), longest)
         state.rest = usual if stepped else min(max(2 * state.rest + 1, usual), longest)
         state.resting = state.rest
 
     def _inherit(self, fitter: Fitter, *, again: bool) -> None:
-        """Form the joint view once there are donors, keep its estimates fresh, retire the survivors' view.
+        """Build the joint view once there are donors, renew its imputed values, drop the survivors' view at the end.
 
-        A view begun with a handful of donors is begun anew (`again`) as they become more.
+        A view that was built with few donors is rebuilt (`again`) when there are more.
         """
         state = self._state
         if len(state.views) == 1 or again:
@@ -302,18 +303,18 @@ class EvolvingMetricLearner:
         if len(state.views) == 2:
             new = state.encoder.one_per_category(state.new_columns())
             real = len(inheriting.donors_of(state.memory.observed, new)) / len(state.memory)
-            if real >= SETTLED or state.pooling.shares[0] < NEGLIGIBLE:
+            if real >= ENOUGH_REAL or state.pooling.shares[0] < NEGLIGIBLE:
                 evolution.adopt_joint_view(state, self.config.rank)
 
     # -- evolve ----------------------------------------------------------------------------------------------------
 
     def announce(self, space: FeatureSpace) -> None:
-        """The next space is known; samples of the current one still come. Starts the T-stage."""
+        """The next space is known, samples of the current one still come: starts the T-stage."""
         self._predictor = None
         evolution.announce(self._state, self._encoded(space))
 
     def evolve(self, space: FeatureSpace) -> Evolution:
-        """From now on samples are of `space`. Runs what is left of the T-stage; the I-stage follows with labels."""
+        """From now on samples are of `space`. Runs the rest of the T-stage; the I-stage follows with labels."""
         self._predictor = None
         fitter = self._fitter()
         state = self._state
@@ -328,14 +329,14 @@ class EvolvingMetricLearner:
         return report
 
     def react(self, how: drift.Reaction) -> None:
-        """A drift was found: errors have risen while the space stayed as it is. Predictions go on at once."""
+        """Concept drift was detected while the space stayed the same. Predictions continue."""
         self._predictor = None
         drift.react(self._state, how, self.config.neighbours)
 
     # -- explain ---------------------------------------------------------------------------------------------------
 
     def explain(self) -> Explanation:
-        """Which features count, which views are right, what the survivors took over, what was refused."""
+        """Weights of features, weight and accuracy of views, the last evolution, counts of refused updates."""
         state = self._state
         counts = np.bincount(state.memory.y, minlength=len(state.classes)).tolist()
         return Explanation(
@@ -366,27 +367,27 @@ class EvolvingMetricLearner:
         linear, names = self._state.linear, self._state.space.names
         return {} if linear is None else fold_weights(dict(zip(names, linear.shares().tolist(), strict=True)))
 
-    # -- keep ------------------------------------------------------------------------------------------------------
+    # -- snapshots -------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> bytes:
-        """The whole learner as versioned plain bytes."""
+        """The whole learner as versioned bytes."""
         return snapshot.dump(self._state, self.config)
 
     def start_log(self) -> bytes:
-        """A snapshot that `changes` go on from."""
+        """A full snapshot; `changes` then gives the deltas after it."""
         data = self.snapshot()
         self._log.start(self._state, self.config, data)
         return data
 
     def changes(self) -> bytes | None:
-        """What changed since the last `start_log` or `changes`, in few bytes; None where a new log must be started."""
+        """The delta since the last `start_log` or `changes`; None if a new log must be started."""
         return self._log.delta(self._state, self.config)
 
     @classmethod
     def restore(cls, data: bytes, changes: Iterable[bytes] = ()) -> "EvolvingMetricLearner":
-        """The learner a snapshot was taken of, and what changed after it: same predictions, same future, bit for bit.
+        """The learner of a snapshot and its deltas: same predictions, same future, bit for bit.
 
-        Its log goes on after the last of the changes.
+        Its log continues after the last delta.
         """
         header, arrays = snapshot.read(data)
         log = DeltaLog(apply(header, arrays, checksum(data), changes))

@@ -1,8 +1,9 @@
-r"""How the views of a sample become one answer that is never far behind the best of them.
+r"""A mixture of experts whose log loss is never far above that of the best expert.
 
-Called by the learner. The experts are the views, each calibrated by a weight of its own, and one more that pools
-them, $p(c) \propto \exp \sum_v w_v s_{v,c}$ (`views.Pooling`). Their probabilities are averaged with shares $\pi$ that
-follow the log loss of what was predicted before it was learnt: a Bayesian mixture with fixed share [1]. After a label
+Called by the learner and by `predictor.reference`. The experts are the views, each calibrated by a weight of its own,
+and one more that pools them, $p(c) \propto \exp \sum_v w_v s_{v,c}$ (`views.Pooling`). Their probabilities are averaged
+with shares $\pi$ that follow the log loss of what was predicted before it was learnt: a Bayesian mixture with fixed
+share [1]. After a label
 
 $$ \pi_k \leftarrow (1 - \alpha) \frac{\pi_k p_k(y)}{\sum_j \pi_j p_j(y)} + \alpha q_k $$
 
@@ -40,7 +41,7 @@ ExpertScores = Mapping[str, Array]  # expert -> its scores (n, C)
 
 @dataclass(frozen=True, slots=True)
 class ExpertSpec:
-    """How an expert begins."""
+    """How an expert starts."""
 
     weight: float = 1.0  # that calibrates its scores
     prior: float = 1.0  # its share, relative to the others'
@@ -49,7 +50,7 @@ class ExpertSpec:
 
 @dataclass(slots=True)
 class Expert:
-    """A view on its own."""
+    """One view, calibrated."""
 
     calibration: Pooling  # one weight
     prior: float
@@ -58,7 +59,7 @@ class Expert:
 
 @dataclass(slots=True)
 class Mixture:
-    """Experts and their shares."""
+    """The experts and their shares."""
 
     experts: dict[str, Expert] = field(default_factory=dict)
     pooled: tuple[str, ...] = ()
@@ -66,7 +67,7 @@ class Mixture:
     pooled_share: float = 0.0  # the share of the pooled views
 
     def set_experts(self, specs: Mapping[str, ExpertSpec]) -> None:
-        """Have just these experts: those that stay keep what they have, new ones begin with their prior."""
+        """Set the experts: those that stay keep calibration and share, new ones start with their prior."""
         if list(specs) == list(self.experts):
             return
         before, former_pooled_share = self.experts, self.pooled_share if len(self.pooled) > 1 else None
@@ -89,7 +90,7 @@ class Mixture:
         self.pooled_share = shares.get(POOLED, 1.0 / total) if len(self.pooled) > 1 else 0.0
 
     def _set_pooled(self, specs: Mapping[str, ExpertSpec]) -> None:
-        """Pool the views anew where they are others; each begins with its own weight, and its share of the say."""
+        """Restart the pooling if the pooled views change; each starts with its calibration times its prior."""
         pooled = tuple(name for name, spec in specs.items() if spec.pooled)
         if pooled == self.pooled:
             return
@@ -110,7 +111,7 @@ class Mixture:
         return np.asarray(sum(shares[name] * p for name, p in self._each(by_expert).items()))
 
     def update(self, by_expert: ExpertScores, y: Index) -> None:
-        """Take in the labels of samples that were not learnt yet."""
+        """Update with the labels of samples that were not learnt yet."""
         if len(self.experts) == 1 or by_expert[next(iter(by_expert))].shape[1] < 2:
             return
         own = np.stack([p[np.arange(len(y)), y] for p in self._each(by_expert).values()], axis=1)  # (n, K)
@@ -127,7 +128,7 @@ class Mixture:
             self.pooling.update([by_expert[name] for name in self.pooled], y)
 
     def is_best(self, name: str) -> bool:
-        """Whether an expert has had less loss lately than all others alone."""
+        """Whether an expert has a larger share than every other single expert."""
         return all(self.experts[name].share > e.share for other, e in self.experts.items() if other != name)
 
     def view_shares(self) -> dict[str, float]:

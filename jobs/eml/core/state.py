@@ -1,6 +1,6 @@
-"""Everything a learner is between two calls; what a snapshot holds.
+"""The state of a learner between two calls: what a snapshot holds.
 
-Plain data: the learner decides, the state keeps. Views are caches of the memory under a metric, rebuilt on demand.
+Read and changed by the learner and most modules of `core`; decides nothing. Views cache the memory under a metric.
 """
 
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class Upcoming:
 
 @dataclass(slots=True)
 class Fresh:
-    """A learner that begins anew after an evolution, on the exemplars that came since."""
+    """A learner from scratch after an evolution, on the exemplars that came since."""
 
     view: View
     linear: Linear | None
@@ -53,7 +53,7 @@ class State:
     linear: Linear | None = None
     fresh: Fresh | None = None
     mixture: Mixture = field(default_factory=Mixture)
-    accuracies: dict[str, RunningAccuracy] = field(default_factory=dict)  # view -> what it got right lately
+    accuracies: dict[str, RunningAccuracy] = field(default_factory=dict)  # view -> its recent accuracy
     upcoming: Upcoming | None = None
     retired_columns: dict[str, Array] = field(default_factory=dict)  # vanished feature -> its column of the metric
     retired_statistics: Statistics = field(default_factory=lambda: Statistics.empty(0))
@@ -87,18 +87,18 @@ class State:
 
     @property
     def encoder(self) -> OneHotEncoder:
-        """How samples become the columns of the space."""
+        """How samples become the columns of the space (one-hot encoding)."""
         if self._encoder is None or self._encoder.encoded is not self.space:
             self._encoder = OneHotEncoder(self.space)
         return self._encoder
 
     @property
     def newest(self) -> View | None:
-        """The view that is learnt: over all columns once the I-stage has run."""
+        """The view that is trained: over all columns once the I-stage has run."""
         return self.views[-1] if self.views else None
 
     def refresh(self) -> None:
-        """Embed the memory in every view; what was learnt is rounded first to what a snapshot keeps."""
+        """Embed the memory in every view, after rounding what was learnt to what a snapshot keeps."""
         self._to_single()
         started = [self.fresh.view] if self.fresh is not None and len(self.fresh.view.L) else []
         for view in (*self.views, *started):
@@ -116,7 +116,7 @@ class State:
         linear.fit(self.memory, self.statistics, len(self.classes), rows, steps=steps)
 
     def _to_single(self) -> None:
-        """Round metrics and weights; BLAS sums by layout as well, so a restored learner must have the same one."""
+        """Round metrics and weights, rows contiguous: the order of BLAS's sums depends on the layout, too."""
         for view in (*self.views, *([] if self.fresh is None else [self.fresh.view])):
             view.L = to_single(view.L)
         for linear in (self.linear, None if self.fresh is None else self.fresh.linear):

@@ -171,7 +171,7 @@ class EvolvingMetricLearner:
         else:
             if state.stage == "inheriting" and self.config.inherit:
                 self._inherit(fitter, again=_doubled(state.since - len(y), state.since))
-                X, _, _ = state.statistics.clean(state.encoder.encode(raw))  # new features may have been spelled out
+                X, _, _ = state.statistics.clean(state.encoder.encode(raw))  # new features may be one-hot encoded now
             due = self._is_due(len(y))
             if due:
                 self._adapt(X, y, rows, fitter)

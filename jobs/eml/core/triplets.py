@@ -5,7 +5,7 @@ Called by `stages` with the distances of the anchors to a pool of labelled sampl
 The paper does not say how signatures are drawn. Drawn from whole classes they pull the clusters of a class together,
 which nearest neighbours do not need and which costs accuracy. Here they are local: P is an anchor with its nearest
 samples of the same class, Q the next nearest of that class, K the nearest of all other classes. A triplet whose Q is
-nearer than its K by the margin is satisfied and changes nothing, so the metric stays where neighbours are right already.
+nearer than its K by the margin is satisfied and changes nothing, so the metric rests where neighbours are right.
 """
 
 from dataclasses import dataclass

@@ -316,7 +316,7 @@ def _start_cold(state: State) -> None:
     state.retired_columns, state.retired_statistics, state.returned = {}, Statistics.empty(0), {}
     state.views, state.pooling, state.mixture, state.fresh = [], Pooling.start(FIRST_WEIGHT), Mixture(), None
     state.linear, state.accuracies = None if state.linear is None else Linear.empty(len(state.space)), {}
-    state.stage, state.learnt, state.usual = "initial", 0, 0.0
+    state.stage, state.learnt, state.typical_distance = "initial", 0, 0.0
 
 
 def _forget_unobserved(state: State, survived: Index, fewest: int) -> None:

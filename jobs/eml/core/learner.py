@@ -45,7 +45,7 @@ from eml.core.serialization import checksum
 from eml.core.state import State
 from eml.core.views import View
 
-USUAL_RATE = 0.1  # how fast the typical distance follows
+TYPICAL_RATE = 0.1  # how fast the typical distance follows
 ENOUGH_REAL = 0.8  # share of exemplars with the new features at which the survivors' view retires
 MATURE = 16  # batches of a space after which only every second one makes a step
 LEAST_POOL = 320  # exemplars to draw triplets from, if there are few classes
@@ -236,7 +236,9 @@ class EvolvingMetricLearner:
         own = own[np.isfinite(own)]
         if len(own):
             typical = float(np.median(own))
-            state.usual += (typical - state.usual) * (USUAL_RATE if state.usual > 0.0 else 1.0)
+            state.typical_distance += (typical - state.typical_distance) * (
+                TYPICAL_RATE if state.typical_distance > 0.0 else 1.0
+            )
 
     def _begin_metric(self, fitter: Fitter) -> None:
         """Build the first metric again with every batch until there are enough samples to start learning it."""

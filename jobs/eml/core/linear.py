@@ -1,22 +1,22 @@
-r"""A linear view: multinomial logistic regression, fitted anew to the bounded memory with every batch.
+r"""The linear view: multinomial logistic regression, refitted to the bounded memory with every batch.
 
-Called by the learner beside the metric's views, which it is pooled with (`mixture`): where classes lie on two sides of
-a plane, neighbours need many exemplars to say what a few weights say. With $z$ a sample in standard deviations from
-the mean, 0 where a value is missing,
+Called by the learner and `fresh`; an expert of the mixture beside the metric's views: where a plane separates classes,
+neighbours need many exemplars for what a few weights express. With $z$ a sample in standard deviations from the mean,
+0 where a value is missing,
 
 $$ \min_{W, b} \sum_i \omega_i \log \frac{\sum_c e^{w_c z_i + b_c}}{e^{w_{y_i} z_i + b_{y_i}}}
    + \frac{\lambda}{2} \lVert W \rVert^2 $$
 
 by a bounded number of L-BFGS steps from the weights of the batch before. A class counts ($\omega$) by the square root
-of how often it came: half-way between accuracy over all samples and accuracy over all classes.
+of its frequency: half-way between accuracy over all samples and accuracy over all classes.
 
-A missing value adds nothing, so no pattern of them needs arithmetic of its own. Across an evolution survivors keep
-their weights, new features start with none, features that come back with their last ones; the first fit lets
-survivors take over what vanished features knew. Exemplars without the new features are fitted without them: with the
-estimates that the joint metric is learnt on, whose classes look more compact than they are, it predicted worse.
+A missing value adds nothing to the log odds. Across an evolution survivors keep their weights, new features start with
+weight 0, returning features with their last weights; the first fit moves what vanished features contributed to the
+survivors. Exemplars without the new features are fitted without them: with imputed values, which make classes look more
+compact than they are, it predicted worse.
 
-A fit costs exemplars x features x classes per step, and one device must not keep its neighbours waiting: beyond
-`WORK` a fit takes fewer steps on fewer exemplars, and beyond `LEAST` exemplars of a class there is no linear view.
+A fit costs exemplars x features x classes per step, and one key must not delay the others: above `WORK` a fit takes
+fewer steps on fewer exemplars, and with room for fewer than `LEAST` exemplars of each class there is no linear view.
 """
 
 from collections.abc import Sequence
@@ -29,15 +29,15 @@ from eml.core.arrays import Array, Array32, Index, Mask, stable_product
 from eml.core.memory import Memory
 from eml.core.statistics import Statistics
 
-PENALTY = 1.0  # a weight of one per standard deviation is usual: a normal prior
+PENALTY = 1.0  # a normal prior: weights of about one per standard deviation
 RARE = 10.0  # times the usual penalty at most, of a feature that few exemplars have
 PRIOR = 0.5  # power of a class's frequency that it counts by: 1 is best for accuracy, 0 for rare classes
-BIAS_PENALTY = 0.01  # how often a class comes is no evidence of a feature
-STEPS = 12  # of L-BFGS in a fit of a space that is new
-FEWER_STEPS = 4  # in a fit that begins near its optimum
+BIAS_PENALTY = 0.01  # a constant needs hardly any shrinkage
+STEPS = 12  # of L-BFGS in a fit for a new space
+FEWER_STEPS = 4  # in a fit that starts near its optimum
 PAIRS = 8  # of gradients that L-BFGS keeps
 WORK = 2**30  # multiply-adds of a fit, one look per step: about a tenth of a second of one core
-LEAST = 2  # exemplars of each class: a fit on fewer says nothing
+LEAST = 2  # exemplars of each class: a fit on fewer is useless
 FARTHEST = 30.0  # standard deviations: a value further off counts as this far
 
 
@@ -53,7 +53,7 @@ class Linear:
 
     @classmethod
     def empty(cls, d: int) -> "Linear":
-        """A view that has seen nothing."""
+        """An untrained view."""
         return cls(np.zeros((0, d)), np.zeros(0), np.zeros(d), np.zeros(d))
 
     @property
@@ -111,12 +111,12 @@ class Linear:
         self.W, self.centre, self.scale = W, centre, scale
 
     def retire(self, name: str, column: int) -> None:
-        """Put the weights of a vanished feature aside."""
+        """Keep the weights of a vanished feature for its return."""
         self.retired.pop(name, None)
         self.retired[name] = self.W[:, column].copy()
 
     def bring_back(self, name: str, column: int) -> None:
-        """Give a feature that was put aside its last weights."""
+        """Give a returning feature its last weights."""
         weights = self.retired.pop(name, None)
         if weights is not None:
             self.W[: len(weights), column] = weights
@@ -134,14 +134,14 @@ class Linear:
         return np.asarray(np.where(present, np.clip(Z, -FARTHEST, FARTHEST), 0.0), dtype=np.float32)
 
     def budget(self, exemplars: int, *, young: bool) -> tuple[int, int]:
-        """How many of so many exemplars to fit, in how many steps; `young`: the weights are far from the optimum."""
+        """How many of the exemplars to fit, and in how many steps; `young`: the weights are far from the optimum."""
         steps, each = STEPS if young else FEWER_STEPS, _cost(len(self.centre), self.classes)
         if steps * exemplars * each <= WORK:
             return exemplars, steps
         return min(exemplars, WORK // (FEWER_STEPS * each)), FEWER_STEPS
 
     def set_classes(self, classes: int) -> None:
-        """Have a row for each of so many classes; none where they are too many. One never seen has no weights."""
+        """Set the number of classes: new ones have weight 0. With too many classes the view is emptied."""
         if is_too_wide(len(self.centre), classes):
             self.W, self.b, self.retired = self.W[:0], self.b[:0], {}
             return
@@ -161,7 +161,7 @@ def _cost(d: int, classes: int) -> int:
 
 
 def _sample_weights(memory: Memory, y: Index) -> Array:
-    """What each exemplar counts: more where many samples of its class came, but rare classes are not outvoted."""
+    """Weight of each exemplar: more for frequent classes, but rare classes are not outvoted."""
     kept = np.bincount(y, minlength=len(memory.seen)).astype(np.float64)
     each = memory.seen**PRIOR / np.maximum(kept, 1.0)
     weights = each[y]
@@ -169,7 +169,7 @@ def _sample_weights(memory: Memory, y: Index) -> Array:
 
 
 def penalties(observed: Mask) -> Array:
-    """Of every column (d,): the fewer exemplars have it, the more is asked of them."""
+    """L2 penalty of every column (d,): larger if few exemplars have it observed."""
     return np.asarray(PENALTY * np.minimum(len(observed) / np.maximum(observed.sum(axis=0), 1), RARE))
 
 

@@ -67,7 +67,7 @@ class Predictor:
         counts += [len(mixed.experts) == 1, len(state.space), classes]
         numbers: list[ArrayLike] = [
             _features(state, now, begun).ravel(),
-            [*CONSTANTS, state.usual, mixed.pooled_share, *weights],
+            [*CONSTANTS, state.typical_distance, mixed.pooled_share, *weights],
             _mixing(mixed).ravel(),
             *(np.zeros(classes) if part is None else part.b for part in (now, begun)),
             *(view.centre for view in self._views),
@@ -170,8 +170,8 @@ def reference(state: State, values: Array, count: int) -> Array:
     p = state.mixture.probabilities(scored.by_expert)
     top = np.sort(p, axis=1)
     margin = top[:, -1] - top[:, -2] if p.shape[1] > 1 else np.ones(len(p))
-    comparable = present.any(axis=1) & (state.usual > 0.0)
-    novelty = np.where(comparable, scored.distances[-1].min(axis=1) / (state.usual or 1.0), np.inf)
+    comparable = present.any(axis=1) & (state.typical_distance > 0.0)
+    novelty = np.where(comparable, scored.distances[-1].min(axis=1) / (state.typical_distance or 1.0), np.inf)
     fresh: Index = (
         scored.by_expert["fresh"].argmax(axis=1) if "fresh" in scored.by_expert else np.zeros(len(p), np.intp)
     )

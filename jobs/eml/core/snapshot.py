@@ -26,9 +26,9 @@ from eml.core.views import Pooling, RunningAccuracy, View
 
 MAGIC = b"EMLS"
 VERSION = 6
-COUNTERS = ("usual", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
+COUNTERS = ("typical_distance", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
 LATER = ("widened", "unstepped")  # written only where they are not zero
-SETTINGS = {"one_hot": "spell", "arcsinh": "squash"}  # a setting -> its name in the bytes, where that is another
+NAMES = {"one_hot": "spell", "arcsinh": "squash", "typical_distance": "usual"}  # -> the name in the bytes, if another
 LINEAR = ("W", "b", "centre", "scale")  # a linear view's arrays
 EXEMPLARS = ("X", "observed", "y", "stale", "recent")  # the memory's arrays with a row for each exemplar
 
@@ -57,7 +57,7 @@ def build(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
 def parts(state: State, config: LearnerConfig) -> tuple[Json, Arrays]:
     """All that a learner is."""
     header: Json = {
-        "config": {SETTINGS.get(name, name): value for name, value in asdict(config).items()},
+        "config": {NAMES.get(name, name): value for name, value in asdict(config).items()},
         "space": _space(state.space),
         "rng": state.rng.bit_generator.state,
         "classes": state.classes,
@@ -116,7 +116,7 @@ def _numbered(owner: str, columns: Iterable[Array]) -> Arrays:
 
 
 def _counters(state: State) -> Json:
-    always = {name: getattr(state, name) for name in COUNTERS}
+    always = {NAMES.get(name, name): getattr(state, name) for name in COUNTERS}
     return always | {name: getattr(state, name) for name in LATER if getattr(state, name)}
 
 
@@ -138,7 +138,7 @@ def _state(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
     state = State(_read_space(header["space"]), _statistics("now", arrays), memory, rng)
     state.classes, state.stage = header["classes"], header["stage"]
     for name in COUNTERS:
-        setattr(state, name, header["counters"][name])
+        setattr(state, name, header["counters"][NAMES.get(name, name)])
     for name in LATER:
         setattr(state, name, header["counters"].get(name, 0))
     state.pooling = Pooling(arrays["pooling.w"], arrays["pooling.curvature"])
@@ -159,7 +159,7 @@ def _state(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
 
 
 def _read_config(data: Json) -> LearnerConfig:
-    names = {written: name for name, written in SETTINGS.items()}
+    names = {written: name for name, written in NAMES.items()}
     return LearnerConfig(
         **{**{names.get(name, name): value for name, value in data.items()}, "steps": tuple(data["steps"])}
     )

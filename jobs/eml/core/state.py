@@ -59,7 +59,7 @@ class State:
     retired_statistics: Statistics = field(default_factory=lambda: Statistics.empty(0))
     returned: dict[int, Array] = field(default_factory=dict)  # column -> its last known column of the metric
     evolution: Evolution | None = None
-    usual: float = 0.0  # typical distance of a labelled sample to its own class
+    typical_distance: float = 0.0  # of a labelled sample to its own class
     learnt: int = 0  # labelled samples since the last cold start
     revision: int = 0
     since: int = 0  # labelled samples since the space last changed

@@ -129,7 +129,7 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
         return _rename(state, space, change)
     _carry_attic(state)
     state.views = state.views[-1:]  # a survivors' view beside it ends here: no catch-up steps for it
-    state.fresh = None  # it was of the space before
+    state.fresh = state.survivors = None  # they were of the space before
     upcoming = _prepared(state, space, change)
     announced = upcoming.Ls is not None
     warm = bool(state.views) and bool(state.memory.observed[:, state.columns_of(change)].any())
@@ -244,8 +244,9 @@ def _rename(state: State, space: FeatureSpace, change: FeatureChange) -> Evoluti
         moved = place[view.columns]
         order = np.argsort(moved)
         view.columns, view.L = moved[order], view.L[:, order]
-    if state.fresh is not None and state.fresh.linear is not None:
-        state.fresh.linear.move(columns)
+    for linear in state.linears[1:]:
+        if linear is not None:
+            linear.move(columns)
     if state.upcoming is not None:
         upcoming, state.upcoming = state.upcoming, None
         announce(state, upcoming.space)
@@ -330,6 +331,7 @@ def _start_cold(state: State) -> None:
     state.statistics = Statistics.empty(len(state.space))
     state.attic, state.attic_statistics, state.returned = {}, Statistics.empty(0), {}
     state.views, state.pooling, state.mixture, state.fresh = [], Pooling.start(FIRST_WEIGHT), Mixture(), None
+    state.survivors = None
     state.linear, state.tallies = None if state.linear is None else Linear.empty(len(state.space)), {}
     state.stage, state.learnt, state.usual = "initial", 0, 0.0
 
@@ -376,7 +378,7 @@ def _carry_attic(state: State) -> None:
 
     Done when the joint view stays or ends, since until then it may be begun anew from L^s.
     """
-    if len(state.views) < 2:
+    if state.stage != "inheriting" or len(state.views) < 2:
         return
     survived, joint = state.views
     carry = joint.L[:, survived.columns] @ np.linalg.pinv(survived.L)  # (k', k)
@@ -397,13 +399,24 @@ def complete_memory(state: State) -> None:
 
 
 def settle(state: State, rank: int) -> None:
-    """The joint metric is the metric now; one begun on too few samples to have all its rows is begun anew."""
+    """The joint metric is the metric now; one begun on too few samples to have all its rows is begun anew.
+
+    The survivors' one stays beside it for as long as they have an expert of their own.
+    """
     _carry_attic(state)
-    joint, state.returned = state.views[-1], {}
-    state.views = [View("all", joint.columns, joint.L)]
-    state.tallies["all"] = state.tallies.pop(joint.name, Tally())
-    state.pooling = Pooling.start(float(state.pooling.w.sum()))
-    if len(joint.L) < min(rank, len(state.space)):
+    state.returned = {}
+    if len(state.views[-1].L) < min(rank, len(state.space)):
         state.stage = "initial"
     else:
         state.stage = "steady" if state.upcoming is None else "transforming"
+    if state.survivors is None or state.stage == "initial":
+        state.survivors = None
+        end_survivors_view(state)
+
+
+def end_survivors_view(state: State) -> None:
+    """The joint metric goes on alone."""
+    joint = state.views[-1]
+    state.views = [View("all", joint.columns, joint.L)]
+    state.tallies["all"] = state.tallies.pop(joint.name, Tally())
+    state.pooling = Pooling.start(float(state.pooling.w.sum()))

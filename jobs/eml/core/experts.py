@@ -3,7 +3,7 @@
 Called by the learner, to predict and to weigh the views before it learns; changes nothing but what they got right.
 
     metric      the metric of now; after an evolution survivors' and joint metric, pooled
-    survived    the survivors' metric alone, while there are two
+    survived    the learner as it was before the last evolution: metric and logistic regression of the survivors, pooled
     joint       the joint metric alone, while there are two
     linear      logistic regression over all columns
     fresh       metric and logistic regression of what came since the last evolution, pooled
@@ -28,6 +28,7 @@ class Heard:
     distances: list[Array]  # (n, C) of each metric view
     scores: list[Array]  # (n, C) of each metric view
     fresh: list[Array]  # (n, C) of the fresh start's views; none where there is none
+    survived: list[Array]  # (n, C) of the survivors' metric and linear view; none where there are none
     opinions: Opinions
 
 
@@ -39,6 +40,10 @@ def hear(state: State, X: Array, present: Mask, neighbours: int) -> Heard:
     opinions = {"metric": state.pooling.logits(scores)}
     if len(scores) == 2:
         opinions |= {"survived": scores[0], "joint": scores[1]}
+    survived: list[Array] = []
+    if state.survivors is not None:
+        survived = [scores[0], state.survivors.linear.logits(X, present)]
+        opinions["survived"] = state.survivors.pooling.logits(survived)
     if state.linear is not None and state.linear.classes:
         opinions["linear"] = state.linear.logits(X, present)
     begun: list[Array] = []
@@ -48,7 +53,7 @@ def hear(state: State, X: Array, present: Mask, neighbours: int) -> Heard:
         if fresh.linear is not None:
             begun.append(fresh.linear.logits(X, present))
         opinions["fresh"] = fresh.pooling.logits(begun)
-    return Heard(distances, scores, begun, opinions)
+    return Heard(distances, scores, begun, survived, opinions)
 
 
 def fresh_answers(state: State) -> bool:
@@ -62,6 +67,8 @@ def entries(state: State) -> dict[str, Entry]:
     if len(state.views) == 2 and (state.linear is not None or state.fresh is not None):
         weight = float(state.pooling.w.sum())
         seats |= {name: Entry(weight, pooled=False) for name in ("survived", "joint")}
+    if state.survivors is not None:
+        seats["survived"] = Entry(pooled=False)
     if state.linear is not None and state.linear.classes:
         seats["linear"] = Entry()
     if state.fresh is not None and state.fresh.view.embedded is not None:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, experts, fresh, inheriting, levels, predictor, reaction, rounding, snapshot, squashing
+from eml.core import evolution, experts, fresh, inheriting, levels, predictor, reaction, rounding, snapshot, squashing, survivors
 from eml.core.arrays import TINY, Array, Index, Mask
 from eml.core.changes import Log, apply
 from eml.core.config import LearnerConfig
@@ -165,10 +165,12 @@ class EvolvingMetricLearner:
                 self._adapt(X, y, rows, fitter)
             fresh.learn(state, self.config, fitter, step=due)
         state.fit(state.linear, young=state.since < self.config.warm_up)
+        survivors.learn(state)
         state.refused += fitter.refused
         state.taken += fitter.taken
         state.widened = max(0, state.widened - 1)
         fresh.end(state)
+        survivors.end(state)
         if state.stage in {"steady", "transforming"} and _passed(state.learnt - len(y), state.learnt, GRAINS_AFTER):
             rounding.lay_grains(state)
         self._settle_views()
@@ -218,6 +220,8 @@ class EvolvingMetricLearner:
             state.pooling.update(heard.scores, y)
             if state.fresh is not None and heard.fresh:
                 state.fresh.pooling.update(heard.fresh, y)
+            if state.survivors is not None:
+                state.survivors.pooling.update(heard.survived, y)
         own = heard.distances[-1][np.arange(len(y)), y]
         own = own[np.isfinite(own)]
         if len(own):
@@ -307,6 +311,7 @@ class EvolvingMetricLearner:
         report = evolution.evolve(state, self._inner(space), self.config, fitter)
         if report.warm and report.change.is_evolution:
             state.fit(state.linear)
+            survivors.begin(state)
             if self.config.fresh:
                 fresh.begin(state)
         self._settle_views()

@@ -177,13 +177,12 @@ def _relay(state: State, layout: list[_Column]) -> None:
         mine = np.array([j for j, column in enumerate(source) if int(column) in place], dtype=np.intp)
         view.L = view.L[:, [place[int(source[j])] for j in mine]] * factor[mine]
         view.columns = mine
-    if state.linear is not None:
-        state.linear.spell_out(source, factor, new)
+    for linear in state.linears:
+        if linear is not None:
+            linear.spell_out(source, factor, new)
     if state.fresh is not None:
         state.fresh.view.L = state.fresh.view.L[:, source] * factor
         state.fresh.view.columns = np.arange(len(source))
-        if state.fresh.linear is not None:
-            state.fresh.linear.spell_out(source, factor, new)
     state.returned = {
         j: state.returned[int(column)] * factor[j] for j, column in enumerate(source) if int(column) in state.returned
     }

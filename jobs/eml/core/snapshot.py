@@ -18,12 +18,12 @@ from eml.core.memory import Memory
 from eml.core.mixture import Expert, Mixture
 from eml.core.report import Evolution, Takeover
 from eml.core.sealed import Arrays, Json, Understood, seal, unseal
-from eml.core.state import Fresh, State, Upcoming
+from eml.core.state import Fresh, State, Survivors, Upcoming
 from eml.core.statistics import Statistics
 from eml.core.views import Pooling, Tally, View
 
 MAGIC = b"EMLS"
-VERSION = 6
+VERSION = 7
 COUNTERS = ("usual", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
 LATER = ("widened", "unstepped")  # written only where they are not zero
 LINEAR = ("W", "b", "centre", "scale")  # a linear view's arrays
@@ -65,6 +65,7 @@ def parts(state: State, config: LearnerConfig) -> tuple[Json, Arrays]:
         "tallies": {name: [tally.hits, tally.trials] for name, tally in state.tallies.items()},
         "retired": [] if state.linear is None else list(state.linear.retired),
         "fresh": state.fresh is not None,
+        "survivors": state.survivors is not None,
         "upcoming": _upcoming(state.upcoming),
         "attic": list(state.attic),
         "returned": list(state.returned),
@@ -99,6 +100,10 @@ def _expert_arrays(state: State) -> Arrays:
         arrays |= {"fresh.L": state.fresh.view.L, "fresh.w": pooling.w, "fresh.curvature": pooling.curvature}
         if state.fresh.linear is not None:
             arrays |= _linear_arrays("fresh.linear", state.fresh.linear)
+    if state.survivors is not None:
+        pooling = state.survivors.pooling
+        arrays |= {"survivors.w": pooling.w, "survivors.curvature": pooling.curvature}
+        arrays |= _linear_arrays("survivors.linear", state.survivors.linear)
     pooling = state.mixture.pooling
     return arrays | {"mixture.w": pooling.w, "mixture.curvature": pooling.curvature}
 
@@ -164,6 +169,10 @@ def _read_experts(state: State, header: Json, arrays: Arrays) -> None:
         pooling = Pooling(arrays["fresh.w"], arrays["fresh.curvature"])
         linear = _read_linear("fresh.linear", arrays) if "fresh.linear.W" in arrays else None
         state.fresh = Fresh(view, linear, pooling)
+    if header["survivors"]:
+        theirs = _read_linear("survivors.linear", arrays)
+        theirs.columns = state.views[0].columns
+        state.survivors = Survivors(theirs, Pooling(arrays["survivors.w"], arrays["survivors.curvature"]))
     mixture = header["mixture"]
     experts = {
         name: Expert(Pooling(np.array([w]), np.array([[curvature]])), *rest)

@@ -14,7 +14,7 @@ from eml.core import evolution
 from eml.core.state import State, Survivors
 from eml.core.views import Pooling
 
-SMALL = 0.005  # share of an expert that has just been clearly wrong; one that is level with the best is seldom below 0.02
+SMALL = 0.01  # share of an expert that was clearly worse lately: one that is level with the best is seldom below 0.02
 
 
 def begin(state: State) -> None:

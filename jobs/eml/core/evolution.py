@@ -154,10 +154,10 @@ def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fit
 
 
 def _end_last_evolution(state: State) -> None:
-    """What is kept only between two evolutions ends here: the survivors' view and the fresh start."""
+    """What is kept only between two evolutions ends here: the survivors' view and expert, and the fresh start."""
     _carry_retired(state)
     state.views = state.views[-1:]
-    state.fresh = None
+    state.fresh = state.survivors = None
 
 
 def _prepared(state: State, space: FeatureSpace, change: FeatureChange) -> Upcoming:
@@ -315,6 +315,7 @@ def _start_cold(state: State) -> None:
     state.statistics = Statistics.empty(len(state.space))
     state.retired_columns, state.retired_statistics, state.returned = {}, Statistics.empty(0), {}
     state.views, state.pooling, state.mixture, state.fresh = [], Pooling.start(FIRST_WEIGHT), Mixture(), None
+    state.survivors = None
     state.linear, state.accuracies = None if state.linear is None else Linear.empty(len(state.space)), {}
     state.stage, state.learnt, state.typical_distance = "initial", 0, 0.0
 
@@ -361,7 +362,7 @@ def _carry_retired(state: State) -> None:
 
     Done only when the joint view is adopted or ends: until then it may be rebuilt from L^s.
     """
-    if len(state.views) < 2:
+    if state.stage != "inheriting" or len(state.views) < 2:
         return
     survived, joint = state.views
     carry = joint.L[:, survived.columns] @ np.linalg.pinv(survived.L)  # (k', k)
@@ -382,13 +383,24 @@ def impute_memory(state: State) -> None:
 
 
 def adopt_joint_view(state: State, rank: int) -> None:
-    """The joint metric becomes the metric; if it was built on too few samples to have all its rows, it is rebuilt."""
+    """The joint metric becomes the metric; if it was built on too few samples to have all its rows, it is rebuilt.
+
+    The survivors' metric stays beside it while there is a survivors' expert.
+    """
     _carry_retired(state)
-    joint, state.returned = state.views[-1], {}
-    state.views = [View("all", joint.columns, joint.L)]
-    state.accuracies["all"] = state.accuracies.pop(joint.name, RunningAccuracy())
-    state.pooling = Pooling.start(float(state.pooling.w.sum()))
-    if len(joint.L) < min(rank, len(state.space)):
+    state.returned = {}
+    if len(state.views[-1].L) < min(rank, len(state.space)):
         state.stage = "initial"
     else:
         state.stage = "steady" if state.upcoming is None else "transforming"
+    if state.survivors is None or state.stage == "initial":
+        state.survivors = None
+        end_survivors_view(state)
+
+
+def end_survivors_view(state: State) -> None:
+    """The joint metric goes on alone."""
+    joint = state.views[-1]
+    state.views = [View("all", joint.columns, joint.L)]
+    state.accuracies["all"] = state.accuracies.pop(joint.name, RunningAccuracy())
+    state.pooling = Pooling.start(float(state.pooling.w.sum()))

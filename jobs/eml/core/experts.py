@@ -4,7 +4,7 @@ Called by the learner, to weigh the views before it learns, and by `predictor.re
 running accuracies.
 
     metric      the metric of now; after an evolution survivors' and joint metric, pooled
-    survived    the survivors' metric alone, while there are two
+    survived    the learner as it was before the last evolution: metric and logistic regression of the survivors, pooled
     joint       the joint metric alone, while there are two
     linear      logistic regression over all columns
     fresh       metric and logistic regression of what came since the last evolution, pooled
@@ -29,6 +29,7 @@ class ViewScores:
     distances: list[Array]  # (n, C) of each metric view
     scores: list[Array]  # (n, C) of each metric view
     fresh: list[Array]  # (n, C) of the fresh start's views; none where there is none
+    survived: list[Array]  # (n, C) of the survivors' metric and linear view; none where there are none
     by_expert: ExpertScores
 
 
@@ -40,6 +41,10 @@ def score_views(state: State, X: Array, present: Mask, neighbours: int) -> ViewS
     by_expert = {"metric": state.pooling.logits(scores)}
     if len(scores) == 2:
         by_expert |= {"survived": scores[0], "joint": scores[1]}
+    survived: list[Array] = []
+    if state.survivors is not None:
+        survived = [scores[0], state.survivors.linear.logits(X, present)]
+        by_expert["survived"] = state.survivors.pooling.logits(survived)
     if state.linear is not None and state.linear.classes:
         by_expert["linear"] = state.linear.logits(X, present)
     begun: list[Array] = []
@@ -49,7 +54,7 @@ def score_views(state: State, X: Array, present: Mask, neighbours: int) -> ViewS
         if fresh.linear is not None:
             begun.append(fresh.linear.logits(X, present))
         by_expert["fresh"] = fresh.pooling.logits(begun)
-    return ViewScores(distances, scores, begun, by_expert)
+    return ViewScores(distances, scores, begun, survived, by_expert)
 
 
 def fresh_answers(state: State) -> bool:
@@ -63,6 +68,8 @@ def expert_specs(state: State) -> dict[str, ExpertSpec]:
     if len(state.views) == 2 and (state.linear is not None or state.fresh is not None):
         weight = float(state.pooling.w.sum())
         specs |= {name: ExpertSpec(weight, pooled=False) for name in ("survived", "joint")}
+    if state.survivors is not None:
+        specs["survived"] = ExpertSpec(pooled=False)
     if state.linear is not None and state.linear.classes:
         specs["linear"] = ExpertSpec()
     if state.fresh is not None and state.fresh.view.embedded is not None:

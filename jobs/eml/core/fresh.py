@@ -83,7 +83,7 @@ def end(state: State) -> None:
 def _take_over(state: State, fresh: Fresh) -> None:
     """Replace what was carried over: metric, weights, exemplars."""
     state.memory.keep(np.flatnonzero(state.memory.recent))
-    view = fresh.view
+    view, state.survivors = fresh.view, None
     state.views = [View("all", view.columns, view.L)]
     state.pooling = Pooling.start(float(fresh.pooling.w[0]) * len(fresh.pooling.w))
     evolution.reset_basis(state, view.L)

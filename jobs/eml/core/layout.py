@@ -44,7 +44,7 @@ def move_columns(state: State, space: FeatureSpace, columns: Sequence[Column], r
     factor = np.array([column.factor for column in columns])
     for view in (*state.views, *([] if state.fresh is None else [state.fresh.view])):
         _move_view(view, made_of, factor)
-    for linear in (state.linear, None if state.fresh is None else state.fresh.linear):
+    for linear in state.linears:
         if linear is not None:
             linear.move(made_of, factor, is_level)
     returned = state.returned

@@ -31,6 +31,7 @@ from eml.core import (
     predictor,
     quantization,
     snapshot,
+    survivors,
 )
 from eml.core.arrays import TINY, Array, Index, Mask
 from eml.core.config import LearnerConfig
@@ -177,10 +178,12 @@ class EvolvingMetricLearner:
                 self._adapt(X, y, rows, fitter)
             fresh.learn(state, self.config, fitter, step=due)
         state.fit(state.linear, young=state.since < self.config.warm_up)
+        survivors.learn(state)
         state.refused += fitter.refused
         state.taken += fitter.taken
         state.widened = max(0, state.widened - 1)
         fresh.end(state)
+        survivors.end(state)
         if state.stage in {"steady", "transforming"} and _passed(
             state.learnt - len(y), state.learnt, RESOLUTIONS_AFTER
         ):
@@ -232,6 +235,8 @@ class EvolvingMetricLearner:
             state.pooling.update(scored.scores, y)
             if state.fresh is not None and scored.fresh:
                 state.fresh.pooling.update(scored.fresh, y)
+            if state.survivors is not None:
+                state.survivors.pooling.update(scored.survived, y)
         own = scored.distances[-1][np.arange(len(y)), y]
         own = own[np.isfinite(own)]
         if len(own):
@@ -323,6 +328,7 @@ class EvolvingMetricLearner:
         report = evolution.evolve(state, self._encoded(space), self.config, fitter)
         if report.warm and report.change.is_evolution:
             state.fit(state.linear)
+            survivors.begin(state)
             if self.config.fresh:
                 fresh.begin(state)
         self._refresh_views()

@@ -50,6 +50,7 @@ class Linear:
     centre: Array  # (d,)
     scale: Array  # (d,) one over the standard deviation, 0 where there is none
     retired: dict[str, Array] = field(default_factory=dict)  # vanished feature -> its weights (C,)
+    columns: Index | None = None  # those it may use, where it may not use all: the others keep weights of 0
 
     @classmethod
     def empty(cls, d: int) -> "Linear":
@@ -90,11 +91,13 @@ class Linear:
             return
         observed = memory.observed[chosen, :d]
         Z = self._standard(memory.X[chosen, :d], observed)
-        start = np.concatenate([self.W, self.b[:, None]], axis=1)
-        Z = np.hstack([Z, np.ones((len(Z), 1), dtype=np.float32)])
-        W = fit(Z, y, _sample_weights(memory, y), start, penalties(observed), steps)
+        mine = np.arange(d) if self.columns is None else self.columns
+        start = np.concatenate([self.W[:, mine], self.b[:, None]], axis=1)
+        Z = np.hstack([Z if self.columns is None else Z[:, mine], np.ones((len(Z), 1), dtype=np.float32)])
+        W = fit(Z, y, _sample_weights(memory, y), start, penalties(observed[:, mine]), steps)
         if np.isfinite(W).all():
-            self.W, self.b = W[:, :-1], W[:, -1]
+            self.W, self.b = np.zeros((len(W), d)), W[:, -1]
+            self.W[:, mine] = W[:, :-1]
 
     def move(self, columns: Sequence[int | None], factor: Array | None = None, is_level: Mask | None = None) -> None:
         """Move the weights to other columns: for each its present place, or None for one without weights.

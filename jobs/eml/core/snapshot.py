@@ -20,7 +20,7 @@ from eml.core.memory import Memory
 from eml.core.mixture import Expert, Mixture
 from eml.core.report import Evolution, Takeover
 from eml.core.serialization import Arrays, Json, ReportsDamage, decode, encode
-from eml.core.state import Fresh, State, Upcoming
+from eml.core.state import Fresh, State, Survivors, Upcoming
 from eml.core.statistics import Statistics
 from eml.core.views import Pooling, RunningAccuracy, View
 
@@ -68,6 +68,7 @@ def parts(state: State, config: LearnerConfig) -> tuple[Json, Arrays]:
         "tallies": {name: [accuracy.hits, accuracy.trials] for name, accuracy in state.accuracies.items()},
         "retired": [] if state.linear is None else list(state.linear.retired),
         "fresh": state.fresh is not None,
+        "survivors": state.survivors is not None,
         "upcoming": _upcoming(state.upcoming),
         "attic": list(state.retired_columns),
         "returned": list(state.returned),
@@ -103,6 +104,10 @@ def _expert_arrays(state: State) -> Arrays:
         arrays |= {"fresh.L": state.fresh.view.L, "fresh.w": pooling.w, "fresh.curvature": pooling.curvature}
         if state.fresh.linear is not None:
             arrays |= _linear_arrays("fresh.linear", state.fresh.linear)
+    if state.survivors is not None:
+        pooling = state.survivors.pooling
+        arrays |= {"survivors.w": pooling.w, "survivors.curvature": pooling.curvature}
+        arrays |= _linear_arrays("survivors.linear", state.survivors.linear)
     pooling = state.mixture.pooling
     return arrays | {"mixture.w": pooling.w, "mixture.curvature": pooling.curvature}
 
@@ -175,6 +180,10 @@ def _read_experts(state: State, header: Json, arrays: Arrays) -> None:
         pooling = Pooling(arrays["fresh.w"], arrays["fresh.curvature"])
         linear = _read_linear("fresh.linear", arrays) if "fresh.linear.W" in arrays else None
         state.fresh = Fresh(view, linear, pooling)
+    if header["survivors"]:
+        theirs = _read_linear("survivors.linear", arrays)
+        theirs.columns = state.views[0].columns
+        state.survivors = Survivors(theirs, Pooling(arrays["survivors.w"], arrays["survivors.curvature"]))
     mixture = header["mixture"]
     experts = {
         name: Expert(Pooling(np.array([w]), np.array([[curvature]])), *rest)

@@ -39,6 +39,14 @@ class Fresh:
 
 
 @dataclass(slots=True)
+class Survivors:
+    """The learner as it was before the last evolution, on the survivors alone; the first view is its metric."""
+
+    linear: Linear
+    pooling: Pooling  # of the survivors' metric and this linear view
+
+
+@dataclass(slots=True)
 class State:
     """The state of one learner."""
 
@@ -52,6 +60,7 @@ class State:
     pooling: Pooling = field(default_factory=lambda: Pooling.start(FIRST_WEIGHT))
     linear: Linear | None = None
     fresh: Fresh | None = None
+    survivors: Survivors | None = None
     mixture: Mixture = field(default_factory=Mixture)
     accuracies: dict[str, RunningAccuracy] = field(default_factory=dict)  # view -> its recent accuracy
     upcoming: Upcoming | None = None
@@ -93,6 +102,12 @@ class State:
         return self._encoder
 
     @property
+    def linears(self) -> tuple[Linear | None, Linear | None, Linear | None]:
+        """The linear views: of all columns, of the fresh start, of the survivors."""
+        fresh, survivors = self.fresh, self.survivors
+        return self.linear, fresh and fresh.linear, survivors and survivors.linear
+
+    @property
     def newest(self) -> View | None:
         """The view that is trained: over all columns once the I-stage has run."""
         return self.views[-1] if self.views else None
@@ -119,7 +134,7 @@ class State:
         """Round metrics and weights, rows contiguous: the order of BLAS's sums depends on the layout, too."""
         for view in (*self.views, *([] if self.fresh is None else [self.fresh.view])):
             view.L = to_single(view.L)
-        for linear in (self.linear, None if self.fresh is None else self.fresh.linear):
+        for linear in self.linears:
             if linear is not None:
                 linear.W, linear.b = to_single(linear.W), to_single(linear.b)
         if self.upcoming is not None and self.upcoming.Ls is not None:

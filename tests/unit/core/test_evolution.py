@@ -80,8 +80,13 @@ def test_new_features_add_to_what_the_survivors_tell(config):
     assert accuracy(survivors_only, unseen, truth) < 0.5
 
 
-def test_the_loop_closes_with_one_metric_over_the_new_space():
-    learner = taught(WORLD, A)
+@pytest.mark.parametrize(
+    ("config", "views"),
+    [(METRIC_ALONE, {"all"}), (SMALL, {"survived", "joint", "linear"})],
+    ids=["metric alone", "survivors beside it"],
+)
+def test_the_loop_closes_with_one_metric_over_the_new_space(config, views):
+    learner = taught(WORLD, A, config=config)
     learner.evolve(space(*B))
     assert learner.stage == "inheriting"
     for seed in range(40):
@@ -90,7 +95,7 @@ def test_the_loop_closes_with_one_metric_over_the_new_space():
             break
     assert learner.explain().stage == "steady"
     assert set(learner.explain().weights) == set(learner.space.names)
-    assert set(learner.explain().views) == {"all", "linear"}
+    assert set(learner.explain().views) == views
     assert accuracy(learner, *WORLD.draw(300, 99, B)) > 0.85
 
 

@@ -34,6 +34,15 @@ def just_evolved():
     return learner
 
 
+def survivors_beside():
+    learner = inheriting()
+    for seed in range(12):
+        learner.learn(*WORLD.draw(32, 10 + seed, range(4, 12)))
+    assert learner.stage == "steady"
+    assert learner._state.survivors is not None
+    return learner
+
+
 def codes():
     learner = EvolvingMetricLearner(space(*range(8)), SMALL)
     learner.learn(*letters(600, 1))
@@ -82,6 +91,7 @@ MAKES: dict[str, Make] = {
     "transforming": transforming,
     "just evolved": just_evolved,
     "inheriting": inheriting,
+    "survivors beside": survivors_beside,
     "inheriting, metric alone": lambda: inheriting(METRIC_ALONE),
     "codes": codes,
     "categories": categories,

@@ -25,7 +25,7 @@ from eml.core.statistics import Statistics
 from eml.core.views import Pooling, RunningAccuracy, View
 
 MAGIC = b"EMLS"
-VERSION = 6
+VERSION = 7
 COUNTERS = ("typical_distance", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
 LATER = ("widened", "unstepped")  # written only where they are not zero
 NAMES = {"one_hot": "spell", "arcsinh": "squash", "typical_distance": "usual"}  # -> the name in the bytes, if another

@@ -19,7 +19,19 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, experts, fresh, inheriting, levels, predictor, reaction, rounding, snapshot, squashing, survivors
+from eml.core import (
+    evolution,
+    experts,
+    fresh,
+    inheriting,
+    levels,
+    predictor,
+    reaction,
+    rounding,
+    snapshot,
+    squashing,
+    survivors,
+)
 from eml.core.arrays import TINY, Array, Index, Mask
 from eml.core.changes import Log, apply
 from eml.core.config import LearnerConfig

@@ -4,7 +4,7 @@ Called by the learner, to weigh the views before it learns, and by `predictor.re
 running accuracies.
 
     metric      the metric of now; after an evolution survivors' and joint metric, pooled
-    survived    the learner as it was before the last evolution: metric and logistic regression of the survivors, pooled
+    survived    metric and logistic regression of the survivors, pooled: the learner as it was before the last evolution
     joint       the joint metric alone, while there are two
     linear      logistic regression over all columns
     fresh       metric and logistic regression of what came since the last evolution, pooled

@@ -104,8 +104,8 @@ class State:
     @property
     def linears(self) -> tuple[Linear | None, Linear | None, Linear | None]:
         """The linear views: of all columns, of the fresh start, of the survivors."""
-        fresh, survivors = self.fresh, self.survivors
-        return self.linear, fresh and fresh.linear, survivors and survivors.linear
+        begun = None if self.fresh is None else self.fresh.linear
+        return self.linear, begun, None if self.survivors is None else self.survivors.linear
 
     @property
     def newest(self) -> View | None:

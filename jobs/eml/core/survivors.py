@@ -18,13 +18,15 @@ SMALL = 0.01  # share of an expert that was clearly worse lately: one that is le
 
 
 def begin(state: State) -> None:
-    """The space has changed; `state.linear` has the weights of the survivors, and none of the new features."""
+    """The space has changed, and `state.linear` was fitted in it."""
     state.survivors = None
     if state.stage != "inheriting" or state.linear is None or not state.linear.classes:
         return
-    linear = replace(state.linear, W=state.linear.W.copy(), b=state.linear.b.copy(), retired={})
-    linear.columns = state.views[0].columns
-    state.survivors = Survivors(linear, _pooling(state))
+    columns = state.views[0].columns
+    W = np.zeros_like(state.linear.W)
+    W[:, columns] = state.linear.W[:, columns]
+    state.survivors = Survivors(replace(state.linear, W=W, b=state.linear.b.copy(), retired={}), _pooling(state))
+    learn(state)  # features that came back had a part in these weights
 
 
 def _pooling(state: State) -> Pooling:

@@ -78,6 +78,18 @@ def test_it_never_looks_at_new_features():
     np.testing.assert_array_equal(one, same)
 
 
+def test_features_that_come_back_are_new_to_it():
+    learner = settled(NOTHING_NEW)
+    learner.evolve(space(*BEFORE))
+    state = learner._state
+    assert state.linear is not None
+    assert state.survivors is not None
+    back = [column for column in range(10) if column not in state.views[0].columns]
+    assert len(back) == 5
+    assert state.linear.W[:, back].any()
+    assert not state.survivors.linear.W[:, back].any()
+
+
 @pytest.mark.parametrize("after", [tuple(range(5, 10)), tuple(range(20, 25))], ids=["nothing new", "nothing survived"])
 def test_there_is_none_where_all_or_nothing_survived(after):
     learner = taught(World(features=25, classes=3), BEFORE, 300)

@@ -88,15 +88,20 @@ def announce(state: State, space: FeatureSpace) -> None:
 def step(state: State, X: Array, y: Index, count: int, fitter: Fitter, *, transform: bool) -> None:
     """One step on samples X. Of the first `count`, one half are anchors, the other half choose the candidate.
 
-    While there are two views, the survivors' metric learns, too: it may be the better one for a long time.
+    While there are two views, the survivors' metric learns, too: it may be the better one for a long time. Once the
+    joint metric has settled, a step costs as much as with one view: one of the two, drawn at random, takes it.
     """
     order = state.rng.permutation(min(count, len(X)))
     anchors, held = order[::2], order[1::2]
     if len(held) == 0 or len(np.unique(y)) < 2:
         return
-    for view in state.views[:-1]:
-        view.L = fitter.improve(view.L, X[:, view.columns], y, anchors, held)
     view, upcoming = state.views[-1], state.upcoming
+    settled = state.stage != "inheriting"
+    if len(state.views) == 2 and (not settled or (upcoming is None and state.rng.random() < 0.5)):
+        survived = state.views[0]
+        survived.L = fitter.improve(survived.L, X[:, survived.columns], y, anchors, held)
+        if settled:
+            return
     change = state.space.diff(upcoming.space) if upcoming is not None and transform else None
     if upcoming is None or change is None or not change.survived:
         view.L = fitter.improve(view.L, X, y, anchors, held)

@@ -17,6 +17,9 @@ from eml.core.views import Pooling
 SMALL = 0.01  # share of an expert that was clearly worse lately: one that is level with the best is seldom below 0.02
 
 
+SELDOM = 4  # windows from fit to fit when most of the memory is of the new space: it changes little by then
+
+
 def begin(state: State) -> None:
     """The space has changed, and `state.linear` was fitted in it."""
     state.survivors = None
@@ -46,7 +49,9 @@ def learn(state: State) -> None:
         return
     linear = state.survivors.linear
     linear.columns = state.views[0].columns
-    state.fit(linear, young=False)
+    linear.set_classes(len(state.classes))
+    if not _settled(state) or state.revision % SELDOM == 0:
+        state.fit(linear, young=False)
     if not linear.classes:  # they have become too many
         _let_go(state)
 

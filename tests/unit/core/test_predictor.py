@@ -35,9 +35,11 @@ def just_evolved():
 
 
 def survivors_beside():
-    learner = inheriting()
+    world = World(noise=4)  # what is new tells nothing
+    learner = taught(world, range(8))
+    learner.evolve(space(*range(4, 12)))
     for seed in range(12):
-        learner.learn(*WORLD.draw(32, 10 + seed, range(4, 12)))
+        learner.learn(*world.draw(32, 10 + seed, range(4, 12)))
     assert learner.stage == "steady"
     assert learner._state.survivors is not None
     return learner

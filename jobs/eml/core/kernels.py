@@ -13,16 +13,18 @@ import numpy as np
 from numba import njit
 
 # Rows of `features`, one value per column of the learner.
-SOURCE, IS_AMOUNT, LEVEL, OTHERS, ORIGIN, UNIT, MEAN, LIMIT, CENTRE, SCALE, FRESH_CENTRE, FRESH_SCALE = range(12)
-FEATURES = 12  # rows of them
+SOURCE, IS_AMOUNT, LEVEL, OTHERS, ORIGIN, UNIT, MEAN, LIMIT, CENTRE, SCALE = range(10)
+LINEARS = 3  # linear views: of all columns, the fresh start's, the survivors'; CENTRE and SCALE of each
+FEATURES = CENTRE + 2 * LINEARS  # rows of them
 # Columns of `views`: sizes, and where its parts begin in the flat arrays.
 WIDTH, RANK, EXEMPLARS, AT_COLUMNS, AT_SINGLES, AT_LOST, PLACES = range(7)
 # `counts`
-NEIGHBOURS, METRICS, LINEAR, FRESH, FRESH_LINEAR, AT_LINEAR, AT_FRESH_LINEAR, ALONE, COLUMNS, CLASSES = range(10)
-COUNTS = 10
+NEIGHBOURS, METRICS, LINEAR, FRESH, FRESH_LINEAR, SURVIVED_LINEAR, AT_LINEAR, AT_FRESH_LINEAR = range(8)
+AT_SURVIVED_LINEAR, ALONE, COLUMNS, CLASSES, COUNTS = range(8, 13)
 # `constants`
 FURTHEST, FARTHEST, FARTHEST_LINEAR, TINY, EMPTY, TOO_MUCH, SMOOTHING, USUAL, TOGETHER = range(9)
-FIRST_WEIGHT, SECOND_WEIGHT, FRESH_WEIGHT, FRESH_LINEAR_WEIGHT, CONSTANTS = range(9, 14)
+FIRST_WEIGHT, SECOND_WEIGHT, FRESH_WEIGHT, FRESH_LINEAR_WEIGHT = range(9, 13)
+SURVIVED_WEIGHT, SURVIVED_LINEAR_WEIGHT, CONSTANTS = range(13, 16)
 # Rows of `mixing` are opinions, its columns what is done with them; 0 where an opinion is not asked.
 METRIC, SURVIVED, JOINT, LINEAR_VIEW, FRESH_START, OPINIONS = range(6)
 CALIBRATION, SHARE, POOLED, WEIGHTS = range(4)
@@ -372,12 +374,12 @@ def best_of(scores):
 
 
 @njit(nogil=True)
-def ask_linear(x, there, features, fresh, at, singles, biases, farthest, out):
-    """What a linear view says of a cleaned sample: that of now, or the fresh start's."""
+def ask_linear(x, there, features, which, at, singles, biases, farthest, out):
+    """What one of the linear views says of a cleaned sample."""
     d, classes = len(x), len(out)
     W = singles[at : at + d * classes].reshape(d, classes)
-    centre, scale = features[CENTRE + 2 * fresh], features[SCALE + 2 * fresh]
-    linear_logits(x, there, centre, scale, W, biases[fresh], farthest, out)
+    centre, scale = features[CENTRE + 2 * which], features[SCALE + 2 * which]
+    linear_logits(x, there, centre, scale, W, biases[which], farthest, out)
 
 
 def answer(values, numbers, counts, singles, exemplars, by_column, lost, out):
@@ -392,7 +394,8 @@ def answer(values, numbers, counts, singles, exemplars, by_column, lost, out):
     at += CONSTANTS
     mixing = numbers[at : at + OPINIONS * WEIGHTS].reshape(OPINIONS, WEIGHTS)
     at += OPINIONS * WEIGHTS
-    biases, centres = numbers[at : at + 2 * classes].reshape(2, classes), numbers[at + 2 * classes :]
+    biases = numbers[at : at + LINEARS * classes].reshape(LINEARS, classes)
+    centres = numbers[at + LINEARS * classes :]
     at = COUNTS + PLACES * asked
     views = counts[COUNTS:at].reshape(asked, PLACES)
     starts, columns = (
@@ -429,8 +432,7 @@ def answer(values, numbers, counts, singles, exemplars, by_column, lost, out):
                 novelty = distances.min() / constants[USUAL]
             if v < metrics:
                 opinions[METRIC] += constants[FIRST_WEIGHT + v] * score
-                if metrics == 2:
-                    opinions[SURVIVED + v] = score
+                opinions[SURVIVED + v] = score
         farthest = constants[FARTHEST_LINEAR]
         if counts[LINEAR]:
             ask_linear(x, there, features, 0, counts[AT_LINEAR], singles, biases, farthest, opinions[LINEAR_VIEW])
@@ -439,6 +441,10 @@ def answer(values, numbers, counts, singles, exemplars, by_column, lost, out):
         if counts[FRESH_LINEAR]:
             ask_linear(x, there, features, 1, counts[AT_FRESH_LINEAR], singles, biases, farthest, work[0])
             opinions[FRESH_START] += constants[FRESH_LINEAR_WEIGHT] * work[0]
+        if counts[SURVIVED_LINEAR]:
+            ask_linear(x, there, features, 2, counts[AT_SURVIVED_LINEAR], singles, biases, farthest, work[0])
+            opinions[SURVIVED] *= constants[SURVIVED_WEIGHT]
+            opinions[SURVIVED] += constants[SURVIVED_LINEAR_WEIGHT] * work[0]
         p = out[n, :classes]
         mix(opinions, mixing, constants, counts[ALONE], work, p)
         best, margin = best_of(p)

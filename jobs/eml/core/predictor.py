@@ -55,22 +55,26 @@ class Predictor:
         self._views = [*state.views, *([] if fresh is None else [fresh.view])]
         self._lost: tuple[tuple[Array32, ...], Array32] = _three([], NO_COLUMNS), NO_SINGLES
         classes, has_linear = len(state.classes), state.linear is not None and state.linear.classes > 0
-        now = state.linear if has_linear else None
-        begun = None if fresh is None else fresh.linear
+        survivors = state.survivors
+        linears = [
+            state.linear if has_linear else None,
+            None if fresh is None else fresh.linear,
+            None if survivors is None else survivors.linear,
+        ]
         singles = [view.L.T.astype(np.float32).ravel() for view in self._views]
-        at_linear = sum(map(len, singles))
-        singles += [_weights(now), _weights(begun)]
-        at_begun = at_linear + len(singles[-2])
+        singles += map(_weights, linears)
+        at_linears = np.cumsum([len(part) for part in singles])[-1 - len(linears) : -1].tolist()
         weights = [*state.pooling.w[: len(state.views)], 0.0][:2]
         weights += [0.0, 0.0] if fresh is None else [*fresh.pooling.w, 0.0][:2]
+        weights += [0.0, 0.0] if survivors is None else survivors.pooling.w.tolist()
         mixed = state.mixture
-        counts = [count, len(state.views), has_linear, fresh is not None, begun is not None, at_linear, at_begun]
-        counts += [len(mixed.experts) == 1, len(state.space), classes]
+        counts = [count, len(state.views), has_linear, fresh is not None, *(part is not None for part in linears[1:])]
+        counts += [*at_linears, len(mixed.experts) == 1, len(state.space), classes]
         numbers: list[ArrayLike] = [
-            _features(state, now, begun).ravel(),
-            [*CONSTANTS, state.usual, mixed.together, *weights],
+            _features(state, linears).ravel(),
+            [*CONSTANTS, state.typical_distance, mixed.pooled_share, *weights],
             _mixing(mixed).ravel(),
-            *(np.zeros(classes) if part is None else part.b for part in (now, begun)),
+            *(np.zeros(classes) if part is None else part.b for part in linears),
             *(view.centre for view in self._views),
         ]
         whole: list[ArrayLike] = [
@@ -146,16 +150,16 @@ def _weights(view: linear.Linear | None) -> Array32:
     return NO_SINGLES if view is None else view.W.T.astype(np.float32).ravel()
 
 
-def _features(state: State, now: linear.Linear | None, begun: linear.Linear | None) -> Array:
+def _features(state: State, linears: list[linear.Linear | None]) -> Array:
     """A row for each thing that is known of every column."""
-    spelling, known = state.spelling, state.statistics
+    encoder, known = state.encoder, state.statistics
     d = len(state.space)
     others = np.full(d, -1.0)
-    for column in spelling.others:
-        others[spelling.sources == spelling.sources[column]] = column
-    scales = [np.zeros((2, d)) if part is None else np.stack([part.centre, part.scale]) for part in (now, begun)]
-    rows = [spelling.sources, spelling.is_amount, spelling.level, others]
-    rows += [known.origin, known.unit, known.mean, known.limits(), *scales[0], *scales[1]]
+    for column in encoder.other_columns:
+        others[encoder.sources == encoder.sources[column]] = column
+    scales = [np.zeros((2, d)) if part is None else np.stack([part.centre, part.scale]) for part in linears]
+    rows = [encoder.sources, encoder.is_numeric, encoder.level, others]
+    rows += [known.origin, known.unit, known.mean, known.limits(), *np.concatenate(scales)]
     return np.array(rows, dtype=np.float64)
 
 
@@ -171,12 +175,14 @@ def _mixing(mixed: mixture.Mixture) -> Array:
 
 def reference(state: State, values: Array, count: int) -> Array:
     """What `Predictor.answer` says, by the views themselves."""
-    cleaned, present, _ = state.statistics.clean(state.spelling.spell(values))
-    heard = experts.hear(state, cleaned, present, count)
-    p = state.mixture.probabilities(heard.opinions)
+    cleaned, present, _ = state.statistics.clean(state.encoder.encode(values))
+    scored = experts.score_views(state, cleaned, present, count)
+    p = state.mixture.probabilities(scored.by_expert)
     top = np.sort(p, axis=1)
     margin = top[:, -1] - top[:, -2] if p.shape[1] > 1 else np.ones(len(p))
-    comparable = present.any(axis=1) & (state.usual > 0.0)
-    novelty = np.where(comparable, heard.distances[-1].min(axis=1) / (state.usual or 1.0), np.inf)
-    fresh: Index = heard.opinions["fresh"].argmax(axis=1) if "fresh" in heard.opinions else np.zeros(len(p), np.intp)
+    comparable = present.any(axis=1) & (state.typical_distance > 0.0)
+    novelty = np.where(comparable, scored.distances[-1].min(axis=1) / (state.typical_distance or 1.0), np.inf)
+    fresh: Index = (
+        scored.by_expert["fresh"].argmax(axis=1) if "fresh" in scored.by_expert else np.zeros(len(p), np.intp)
+    )
     return np.column_stack([p, margin, novelty, p.argmax(axis=1), fresh])

@@ -34,6 +34,17 @@ def just_evolved():
     return learner
 
 
+def survivors_beside():
+    world = World(noise=4)  # what is new tells nothing
+    learner = taught(world, range(8))
+    learner.evolve(space(*range(4, 12)))
+    for seed in range(12):
+        learner.learn(*world.draw(32, 10 + seed, range(4, 12)))
+    assert learner.stage == "steady"
+    assert learner._state.survivors is not None
+    return learner
+
+
 def codes():
     learner = EvolvingMetricLearner(space(*range(8)), SMALL)
     learner.learn(*letters(600, 1))
@@ -82,6 +93,7 @@ MAKES: dict[str, Make] = {
     "transforming": transforming,
     "just evolved": just_evolved,
     "inheriting": inheriting,
+    "survivors beside": survivors_beside,
     "inheriting, metric alone": lambda: inheriting(METRIC_ALONE),
     "codes": codes,
     "categories": categories,

@@ -14,12 +14,12 @@ import struct
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache, lru_cache
-from importlib import resources
 from io import BytesIO
 from typing import Any, cast
 
 import fastavro
 
+from eml import schemas
 from eml.stream.records import Evolved, Scored
 from eml.stream.varints import write_varint
 from eml.stream.wire import HEADER_SIZE, frame, unframe
@@ -37,7 +37,7 @@ SOME_DOUBLE = struct.Struct("<Bd")
 
 def schema_text(name: str) -> str:
     """The text of a schema under `schemas/`, to register it: `prediction`, `evolution`, `label`, `readings/v1`."""
-    return resources.files("eml").joinpath("schemas", f"{name}.avsc").read_text(encoding="utf-8")
+    return schemas.text(name)
 
 
 class Encoder:

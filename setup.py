@@ -11,7 +11,7 @@ from setuptools.command.build_py import build_py
 SCHEMAS = Path("schemas")
 
 
-class BuildWithSchemas(build_py):
+class BuildWithSchemas(build_py):  # type: ignore[misc]  # setuptools ships no types here
     """The usual build, and a copy of each schema."""
 
     def run(self) -> None:

@@ -179,7 +179,7 @@ def _stream_table(early: Table, after: Table) -> str:
     text = ["| data set | method | first 20 % after the switch | stage after it | seeds |", "|---|---|---:|---:|---:|"]
     for first, whole in zip(early.rows, after.rows, strict=True):
         methods = _counted(first)
-        methods.sort(key=lambda method: -whole.entries[method].mean)  # noqa: B023  used at once
+        methods.sort(key=lambda method: -whole.entries[method].mean)
         bests = [_best(row, methods) for row in (first, whole)]
         for number, method in enumerate(methods):
             cells = [_cell(row.entries[method], best) for row, best in zip((first, whole), bests, strict=True)]
@@ -267,15 +267,17 @@ was read). Controls: nearest neighbours on the survivors, a cold restart, a lear
 Learners of River, OpenMOA, haphazard and metric-learn run from their own packages.
 
 **Make it again.** `EML_DATA` names the folder with the data; `eml evaluate data` lists the data sets and
-`eml evaluate data --fetch` gets four of them from OpenML. With `--keep evidence` a scenario takes the kept trials and adds what is
-missing; an interrupted run goes on where it stopped. After a change of the code, `eml evaluate confirm --keep evidence`
-runs a kept trial of each rival and data set again: where the results are equal to the last bit, the method's other
-trials stand. `--data FILE.npz --split DV,DS,DN --batch N` takes your own data, NaN where a value is missing."""
+`eml evaluate data --fetch` gets four of them from OpenML. With `--keep evidence` a scenario takes the kept trials and
+adds what is missing; an interrupted run goes on where it stopped. After a change of the code,
+`eml evaluate confirm --keep evidence` runs a kept trial of each rival and data set again: where the results are equal
+to the last bit, the method's other trials stand.
+`--data FILE.npz --split DV,DS,DN --batch N` takes your own data, NaN where a value is missing."""
 
 STREAM = """\
 `eml evaluate stream --dataset DSADS,Gas --total 4000 --seed 100 --methods all`, with `--switches 5` for the rows of
-five switches, and `--total 2000` for the smaller sets. Records come in a seeded order. At a switch a body unit (DSADS),
-4 of 16 sensors (Gas) or a block of features is swapped for others. Every record is predicted, then its label is given."""
+five switches, and `--total 2000` for the smaller sets. Records come in a seeded order. At a switch a body unit
+(DSADS), 4 of 16 sensors (Gas) or a block of features is swapped for others. Every record is predicted, then its label
+is given."""
 
 MISSING = """\
 `eml evaluate haphazard --keep evidence` runs a published benchmark of missing values on its exact streams."""

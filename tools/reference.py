@@ -126,8 +126,9 @@ def metrics() -> str:
         "# Metrics",
         "",
         "The operator counts these as Flink metrics. With Flink's Prometheus reporter a name begins with",
-        "`flink_taskmanager_job_task_operator_`. Beside them each [reason of a dead letter](topics.md#dead-letters) has",
-        "a counter `dead_letters_<reason>`, which appears with its first record.",
+        "`flink_taskmanager_job_task_operator_`. Beside them each",
+        "[reason of a dead letter](topics.md#dead-letters) has a counter `dead_letters_<reason>`, which appears with",
+        "its first record.",
     ]
     for title, kind in (("Counters", names.counters), ("Distributions", names.distributions)):
         lines += ["", f"## {title}", "", "| metric | what |", "|---|---|"]

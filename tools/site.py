@@ -4,6 +4,7 @@ Called by `mkdocs build` (mkdocs.yml). Adds the pages that `tools.reference` mad
 (README files, CHANGELOG, ...), so that none is written twice. In every page links are relative to where its file stands
 in the repository: a link to a file that is a page here becomes a link to the page, one to any other file of the
 repository becomes its name. A link to a file that does not exist is left alone, and `--strict` makes it an error.
+A page that loads anything from another host stops the build.
 """
 
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 from posixpath import dirname, relpath
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +34,7 @@ PAGES = {  # files outside docs/, and their pages
 ELSEWHERE = {"README.md": "index.md"}  # what README is in the repository, the first page is here
 SOURCES = {page: source for source, page in PAGES.items()}
 LINK = re.compile(r"(?P<text>!?\[(?:[^\[\]]|\[[^\]]*\])*\])\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
+FOREIGN = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"'](?:https?:)?//[^>]*>")
 FENCE = re.compile(r"^(```.*?^```)", re.MULTILINE | re.DOTALL)
 
 
@@ -48,6 +51,14 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:  # noqa: ANN401
     source = SOURCES.get(uri, f"docs/{uri}")
     parts = FENCE.split(markdown)
     return "".join(part if part.startswith("```") else _linked(part, source, uri) for part in parts)
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:  # noqa: ANN401
+    """Refuse a page that would load something from another host: the site works without a network."""
+    foreign = FOREIGN.findall(output)
+    if foreign:
+        raise PluginError(f"{page.file.src_uri} loads from another host: {', '.join(foreign)}")
+    return output
 
 
 def _linked(text: str, source: str, uri: str) -> str:

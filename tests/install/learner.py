@@ -1,6 +1,7 @@
 """What a user of the learner alone does, run by `tests/install/check` with nothing but `eml[river]` installed."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eml import schemas
 from eml.core import EvolvingMetricLearner, FeatureSpace
@@ -29,7 +30,7 @@ def main() -> None:
     assert '"Reading"' in schemas.text("readings/v1")
 
 
-def accuracy(learner: EvolvingMetricLearner, samples: np.ndarray) -> float:
+def accuracy(learner: EvolvingMetricLearner, samples: NDArray[np.float64]) -> float:
     """Share of right answers to `a > 0`."""
     said = np.asarray(learner.predict_many(samples).labels)
     return float(np.mean(said == np.where(samples[:, 0] > 0, "high", "low")))

@@ -1,6 +1,6 @@
 """Reference pages from the code, as Markdown: `python -m tools.reference FOLDER`, called by `make docs`.
 
-Settings come from the dataclasses, their comments and deploy/eml.toml, metrics from the object that the operator
+Settings come from the dataclasses, with what deploy/eml.toml says of each, metrics from the object that the operator
 counts with, fields of our topics from schemas/, commands from argparse. What the code does not say (what a metric
 means) comes from a table that a person wrote; a name without a row there is an error, and so is a row without a name.
 """
@@ -21,6 +21,7 @@ from eml.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 COMMENTED = re.compile(r"^\s*(?P<name>\w+)(?:: [^=]+)? = .+?  # (?P<comment>.+)$", re.MULTILINE)
+PROPERTIES = "any properties of Kafka's Java client, one on each line of `[kafka.properties]`; secrets are not logged"
 TABLE_ROW = re.compile(r"^\| (?P<names>`.+?) \| (?P<text>.+) \|$", re.MULTILINE)
 
 
@@ -60,10 +61,9 @@ def settings() -> str:
         values = getattr(Settings(), section.name)
         lines += ["", f"## [{section.name}]", "", inspect.getdoc(type(values)) or "", ""]
         lines += ["| setting | default | what it does |", "|---|---|---|"]
-        reasons = _comments(inspect.getsource(type(values)))
         for field in fields(values):
-            says = max(example[section.name].get(field.name, ""), reasons.get(field.name, ""), key=len)
-            lines.append(f"| `{field.name}` | {_default(field)} | {_cell(_sentence(says))} |")
+            says = _sentence(example[section.name].get(field.name, PROPERTIES))
+            lines.append(f"| `{field.name}` | {_default(field)} | {_cell(says)} |")
     return "\n".join(lines) + "\n"
 
 

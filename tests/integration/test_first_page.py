@@ -1,5 +1,6 @@
 """What README and the tutorial tell people to type, typed: from an empty folder to predictions."""
 
+import contextlib
 import json
 import os
 import signal
@@ -7,13 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
+from typing import cast
 
+import fastavro
 import pytest
 from kafka import KafkaConsumer
 
+from eml import schemas
 from eml.local.cache import cache_folder
-from eml.stream.outputs import read_prediction
 from tests.unit.docs.blocks import ROOT, blocks, titled
 
 pytestmark = pytest.mark.slow
@@ -51,15 +55,23 @@ def test_readmes_five_lines_run_a_job_and_the_tutorials_program_feeds_it(folder:
     install, *lines = typed.splitlines()
     assert "make .venv/.ready" in install, "what every test has done"
     with (folder / "job.log").open("wb") as log:
-        command = ["bash", "-c", "set -e\n" + "\n".join(lines)]
+        command = [
+            "bash",
+            "-c",
+            "\n".join(["set -e", *lines[:-1], f"exec {lines[-1]}"]),
+        ]  # so that SIGTERM finds the job
         job = subprocess.Popen(  # noqa: S603
             command, cwd=folder, env=environment(folder), stdout=log, stderr=log, start_new_session=True
         )
     try:
         found = until_it_answers(folder, job)
     finally:
-        os.killpg(job.pid, signal.SIGTERM)
-        job.wait(120)
+        job.terminate()
+        try:
+            job.wait(120)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(job.pid, signal.SIGKILL)
     assert len(found) == 2 * RECORDS
     late = [one["label"] == one["truth"] for one in found if one["truth"] and one["model_revision"] >= 3]
     assert sum(late) > 0.8 * len(late) > 0, "pumps that are worn are hot"
@@ -70,7 +82,7 @@ def until_it_answers(folder: Path, job: "subprocess.Popen[bytes]") -> list[dict[
     """Send what the tutorial sends, once there is a stack; returns the predictions of the job."""
     end = time.monotonic() + PATIENCE_S
     addresses: dict[str, str] = {}
-    while "running" not in (said := (folder / "job.log").read_text()) or not addresses:
+    while "first start" not in (said := (folder / "job.log").read_text()) or not addresses:
         assert job.poll() is None, said[-3000:]
         assert time.monotonic() < end, said[-3000:]
         addresses = stack_of(folder)
@@ -87,9 +99,15 @@ def until_it_answers(folder: Path, job: "subprocess.Popen[bytes]") -> list[dict[
     found: list[dict[str, object]] = []
     while len(found) < 2 * RECORDS and time.monotonic() < end:
         for records in consumer.poll(timeout_ms=500).values():
-            found.extend(read_prediction(record.value) for record in records)
+            found.extend(prediction(record.value) for record in records)
     consumer.close()
     return found
+
+
+def prediction(framed: bytes) -> dict[str, object]:
+    """What a record on the predictions topic says, behind its five bytes of frame."""
+    schema = fastavro.parse_schema(json.loads(schemas.text("prediction")))
+    return cast("dict[str, object]", fastavro.schemaless_reader(BytesIO(framed[5:]), schema, None))
 
 
 def stack_of(folder: Path) -> dict[str, str]:

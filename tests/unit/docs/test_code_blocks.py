@@ -136,5 +136,11 @@ def test_links_lead_to_files(page):
         assert is_made or path.exists(), target
 
 
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_in_prose_exist(page):
+    named = re.findall(r"`((?:jobs|tests|tools|deploy|docker|schemas|requirements)/[\w./-]+)`", page.read_text("utf-8"))
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_readme_is_one_screen():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 70

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import fastavro
 import pytest
@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
 RECORDS = 60  # that the tutorial's program sends under each version
 PATIENCE_S = 300.0
 BIN = Path(sys.executable).parent
+EML = str(BIN / "eml")
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache/jars").symlink_to(cache_folder() / "jars")
     yield tmp_path
-    subprocess.run([BIN / "eml", "local", "down"], env=environment(tmp_path), cwd=tmp_path, check=True)  # noqa: S603
+    subprocess.run([EML, "local", "down"], env=environment(tmp_path), cwd=tmp_path, check=True)  # noqa: S603
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -78,7 +79,7 @@ def test_readmes_five_lines_run_a_job_and_the_tutorials_program_feeds_it(folder:
     assert replayed(folder).count("evolution") >= 1
 
 
-def until_it_answers(folder: Path, job: "subprocess.Popen[bytes]") -> list[dict[str, object]]:
+def until_it_answers(folder: Path, job: "subprocess.Popen[bytes]") -> list[dict[str, Any]]:
     """Send what the tutorial sends, once there is a stack; returns the predictions of the job."""
     end = time.monotonic() + PATIENCE_S
     addresses: dict[str, str] = {}
@@ -96,7 +97,7 @@ def until_it_answers(folder: Path, job: "subprocess.Popen[bytes]") -> list[dict[
         isolation_level="read_committed",
         enable_auto_commit=False,
     )
-    found: list[dict[str, object]] = []
+    found: list[dict[str, Any]] = []
     while len(found) < 2 * RECORDS and time.monotonic() < end:
         for records in consumer.poll(timeout_ms=500).values():
             found.extend(prediction(record.value) for record in records)
@@ -104,15 +105,15 @@ def until_it_answers(folder: Path, job: "subprocess.Popen[bytes]") -> list[dict[
     return found
 
 
-def prediction(framed: bytes) -> dict[str, object]:
+def prediction(framed: bytes) -> dict[str, Any]:
     """What a record on the predictions topic says, behind its five bytes of frame."""
     schema = fastavro.parse_schema(json.loads(schemas.text("prediction")))
-    return cast("dict[str, object]", fastavro.schemaless_reader(BytesIO(framed[5:]), schema, None))
+    return cast("dict[str, Any]", fastavro.schemaless_reader(BytesIO(framed[5:]), schema, None))
 
 
 def stack_of(folder: Path) -> dict[str, str]:
     """What `eml local status` says to export."""
-    status = [BIN / "eml", "local", "status"]
+    status = [EML, "local", "status"]
     said = subprocess.run(status, env=environment(folder), cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
     exports = [line.removeprefix("export ") for line in said.stdout.splitlines() if line.startswith("export ")]
     return dict(line.split("=", 1) for line in exports)
@@ -121,8 +122,8 @@ def stack_of(folder: Path) -> dict[str, str]:
 def replayed(folder: Path) -> list[str]:
     """The kinds of what the tutorial's capture and replay say."""
     environ = environment(folder) | stack_of(folder)
-    capture = [BIN / "eml", "capture", "captured.jsonl", "--settings", "deploy/eml.toml", "--key", "pump-1"]
+    capture = [EML, "capture", "captured.jsonl", "--settings", "deploy/eml.toml", "--key", "pump-1"]
     subprocess.run(capture, env=environ, cwd=folder, check=True)  # noqa: S603
-    replay = [BIN / "eml", "replay", "captured.jsonl"]
+    replay = [EML, "replay", "captured.jsonl"]
     said = subprocess.run(replay, env=environ, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
     return [next(iter(json.loads(line))) for line in said.stdout.splitlines()]

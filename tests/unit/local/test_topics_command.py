@@ -41,7 +41,12 @@ def settings(tmp_path: Path) -> Path:
 
 def with_broker(monkeypatch: pytest.MonkeyPatch, admin: FakeAdmin) -> list[dict[str, str]]:
     asked: list[dict[str, str]] = []
-    monkeypatch.setattr(topics, "AdminClient", lambda properties: asked.append(properties) or admin)
+
+    def client(properties: dict[str, str]) -> FakeAdmin:
+        asked.append(properties)
+        return admin
+
+    monkeypatch.setattr(topics, "AdminClient", client)
     return asked
 
 

@@ -17,7 +17,7 @@ ELSEWHERE = {  # commands that are not ours
 }
 LEAST = {"EML_KAFKA_BOOTSTRAP_SERVERS": "localhost:9092", "EML_REGISTRY_URL": "http://localhost:8081"}
 TARGETS = re.findall(r"^([\w./-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-LINK = re.compile(r"\]\((?!https?:|#)([^)\s#]+)(?:#[^)\s]*)?\)")
+LINK = re.compile(r"(?:\]\(|src=\")(?!https?:|#)([^)\"\s#]+)")
 IN_PROSE = re.compile(r"`(?:EML_DATA=\S+ )?eml ((?:[a-z][a-z-]* ?)+)")
 
 

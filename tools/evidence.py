@@ -263,8 +263,9 @@ Each of them predicts a record before it gets its label (prequential evaluation)
 in percent. Bold is the best of a row. A method with fewer than half of EML's seeds in a row is left out.
 
 **Who is compared.** The paper's nine rivals, written anew from their papers (`jobs/eml/evaluate/rivals` says how each
-was read). Controls: nearest neighbours on the survivors, EML's own learner restarted cold, and the same learner with the survivors
-alone, which never gets the new features. Learners of River, OpenMOA, haphazard and metric-learn run from their own packages.
+was read). Controls: nearest neighbours on the survivors, EML's own learner restarted cold, and the same learner with
+the survivors alone, which never gets the new features. Learners of River, OpenMOA, haphazard and metric-learn run from
+their own packages.
 
 **Make it again.** `EML_DATA` names the folder with the data; `eml evaluate data` lists the data sets and
 `eml evaluate data --fetch` gets four of them from OpenML. With `--keep evidence` a scenario takes the kept trials and

@@ -35,7 +35,8 @@ ELSEWHERE = {"README.md": "index.md"}  # what README is in the repository, the f
 SOURCES = {page: source for source, page in PAGES.items()}
 LINK = re.compile(r"(?P<text>!?\[(?:[^\[\]]|\[[^\]]*\])*\])\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 FOREIGN = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"'](?:https?:)?//[^>]*>")
-FENCE = re.compile(r"^(```.*?^```)", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^( *```.*?^ *```)", re.MULTILINE | re.DOTALL)
+BEFORE_LIST = re.compile(r"^(?!- |\* |[|>#\s]|\d+\. ).+\n(?=(?:- |1\. ))", re.MULTILINE)
 
 
 def on_files(files: Files, config: Any) -> Files:  # noqa: ANN401  MkDocs' own
@@ -50,7 +51,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:  # noqa: ANN401
     uri = page.file.src_uri
     source = SOURCES.get(uri, f"docs/{uri}")
     parts = FENCE.split(markdown)
-    return "".join(part if part.startswith("```") else _linked(part, source, uri) for part in parts)
+    return "".join(part if part.lstrip().startswith("```") else _text(part, source, uri) for part in parts)
+
+
+def _text(text: str, source: str, uri: str) -> str:
+    """Text between blocks of code. Python's Markdown wants an empty line before a list, as the repository's does not."""
+    return _linked(BEFORE_LIST.sub(r"\g<0>\n", text), source, uri)
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:  # noqa: ANN401

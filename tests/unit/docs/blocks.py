@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 ROOT = Path(__file__).parents[3]
 OUTSIDE = ("README", "CONTRIBUTING", "ARCHITECTURE", "SECURITY", "deploy/README", "docker/README", "schemas/README")
@@ -48,7 +49,7 @@ def _of(page: Path) -> Iterator[Block]:
         language, _, rest = found["info"].partition(" ")
         title = re.search(r'title="([^"]*)"', rest)
         line = text[: found.start()].count("\n") + 1
-        yield Block(page, line, language, title[1] if title else "", found["text"])
+        yield Block(page, line, language, title[1] if title else "", dedent(found["text"]))
 
 
 def commands(text: str) -> Iterator[list[str]]:

@@ -55,7 +55,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:  # noqa: ANN401
 
 
 def _text(text: str, source: str, uri: str) -> str:
-    """Text between blocks of code. Python's Markdown wants an empty line before a list, as the repository's does not."""
+    """Text between blocks of code. Python's Markdown wants an empty line before a list."""
     return _linked(BEFORE_LIST.sub(r"\g<0>\n", text), source, uri)
 
 

@@ -172,7 +172,7 @@ def views() -> None:
     sheet = Drawing(860, 280, "Four views give class probabilities; a mixture weighs them by their log loss so far")
     sheet.box(24, 110, 110, 56, ["A record", "its values"])
     rows = (
-        ("survived", "metric of the surviving features, all exemplars"),
+        ("survived", "the model as it was, without new features"),
         ("joint", "metric of all features, old exemplars estimated"),
         ("linear", "logistic regression over the same exemplars"),
         ("fresh", "only what came since the evolution"),

@@ -67,6 +67,10 @@ class Metrics:
                 self._counter(name).inc(count)
         self._counted.clear()
 
+    def predicted(self, count: int) -> None:
+        """Readings were predicted, and nothing else happened."""
+        self._counted["predictions"] += count
+
     def updated(self) -> None:
         """A model was written."""
         self._counted["updates"] += 1

@@ -22,7 +22,7 @@ from eml.flink.notices import Notices
 from eml.flink.rows import Rows, Written
 from eml.settings import Settings, for_workers
 from eml.stream import isolation, keeping
-from eml.stream.batch_decoding import BatchDecoding, Decode, decode
+from eml.stream.call import Call, Decode, decode
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.fleet import KeyModel, wait_ms
 from eml.stream.keys import ReadKey
@@ -75,11 +75,12 @@ class EvolvingOperator(KeyedProcessFunction):
     def process_element(self, value: Row, ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
         """A micro-batch of the bucket's models, column by column."""
         self._store.enter(ctx.get_current_key())
-        models = self._rows.records(value)
-        records = (raw for of_model in models.values() for raw in of_model)
-        self._decode = BatchDecoding(records, self._registry.cached_schema, self._settings.limits).take
-        for key, of_model in models.items():
-            self._serve(key, of_model, ctx)
+        call = self._rows.call(value)
+        call.decode_together(self._registry.cached_schema)
+        self._decode = call.decode
+        for key, numbers in call.models.items():
+            if not self._answer(key, numbers, call):
+                self._serve(key, call.raws(numbers), ctx)
         yield from self._finished()
 
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterator[Row]:
@@ -96,6 +97,28 @@ class EvolvingOperator(KeyedProcessFunction):
         self._decode = decode
         self._metrics.flush()
         yield from self._rows.rows(written)
+
+    def _answer(self, key: str, numbers: list[int], call: Call) -> bool:
+        """Answer readings of a model at which nothing else happens; False where more may happen, or something is wrong.
+
+        Then they are served one after another, which finds what is wrong and with which.
+        """
+        live = self._store.at_hand(key)
+        readings = call.unlabelled(numbers) if live is not None else None
+        if live is None or readings is None:
+            return False
+        try:
+            devices = [live.model.device_of(kafka_key) for kafka_key in readings.keys]
+            answers = live.model.answer_unlabelled(readings, self._newest.newest)
+            if answers is None:
+                return False
+            written = self._rows.answered(live.model.key, devices, readings, answers)
+        except Exception:  # noqa: BLE001  nothing was changed
+            return False
+        self._store.recount(live)
+        self._out.add(written)
+        self._metrics.predicted(len(numbers))
+        return True
 
     # -- a model ---------------------------------------------------------------------------------------------------
 

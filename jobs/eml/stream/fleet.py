@@ -18,13 +18,13 @@ from typing import cast
 from eml.core import FeatureSpace
 from eml.core.arrays import Array
 from eml.settings import Settings
-from eml.stream.batch_decoding import Decode, decode
+from eml.stream.call import Decode, Unlabelled, decode
 from eml.stream.donors import Donors
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.keys import ReadKey, names_of
 from eml.stream.labels import LabelJoin
 from eml.stream.limits import check_size, text_problem, too_many_classes
-from eml.stream.line import Line
+from eml.stream.line import Answers, Line
 from eml.stream.moves import Moves
 from eml.stream.pending import Pending
 from eml.stream.placing import placed
@@ -55,6 +55,11 @@ class KeyModel:
         many = settings.model.by != "key"
         self._device_of = names_of(settings.record.key_format, settings.limits, _no_avro_keys) if many else None
 
+    @property
+    def nbytes(self) -> int:
+        """About what its learners take in memory."""
+        return self.moves.nbytes
+
     # -- a micro-batch ---------------------------------------------------------------------------------------------
 
     def step(
@@ -75,11 +80,25 @@ class KeyModel:
                 continue
             if ones[0].is_label:
                 self._take_answers(schema, decoded, good, results)
-            elif not self._serve_unlabelled(schema, decoded, good, newest, results):
+            else:
                 self._serve(self._run(schema, decoded, good), newest, results)
         if self.join is not None:
             results.labels = self.join.take_counts()
         return results
+
+    def answer_unlabelled(self, readings: Unlabelled, newest: Newest | None) -> Answers | None:
+        """Predict readings at which nothing else happens, which is most of what a fleet sends; changes nothing.
+
+        None where more may happen: then `step` decides record by record, with the same predictions.
+        """
+        if self.join is not None:
+            return None
+        line = self.moves.unchanged_by(readings.schema, readings.timestamps_ms, newest)
+        return None if line is None else line.answers(readings.values, readings.schema)
+
+    def device_of(self, kafka_key: str) -> str:
+        """The name of a record's device, where the model has many; empty: that of the model."""
+        return "" if self._device_of is None else self._device_of(kafka_key)
 
     def drop_windows(self) -> int:
         """Forget the labelled readings that wait to be learnt; how many they were."""
@@ -96,9 +115,8 @@ class KeyModel:
             is_label = self.join is not None and raw.position.topic == self._labels_topic
             named = self._device_of is None
             try:
-                if self._device_of is not None:
-                    raw.device = self._device_of(raw.key)
-                    named = True
+                raw.device = self.device_of(raw.key)
+                named = True
                 check_size(raw, self._limits)
                 schema_id = unframe(raw.value)
                 schema = look_up(schema_id)
@@ -131,24 +149,6 @@ class KeyModel:
         return decoded.only(good), [raws[row] for row in good]
 
     # -- readings of one schema ------------------------------------------------------------------------------------
-
-    def _serve_unlabelled(
-        self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw], newest: Newest | None, results: Results
-    ) -> bool:
-        """Serve readings at which nothing but a prediction happens, which is most of what a fleet sends: a short cut.
-
-        False where something may: then `_serve` decides record by record, with the same predictions.
-        """
-        if self.join is not None or decoded.labels.count(None) < len(raws):
-            return False
-        positions = [raw.position for raw in raws]
-        line = self.moves.unchanged_by(schema, [position.timestamp_ms for position in positions], newest)
-        if line is None:
-            return False
-        run = Run(schema, decoded, raws, positions, decoded.labels, [], [])
-        predictions = line.learner.predict_many(placed(decoded.values, schema.space, line.space))
-        results.predictions += scored(run, slice(0, len(raws)), predictions, line.learner, late=False)
-        return True
 
     def _run(self, schema: ReadingSchema, decoded: Decoded, raws: list[Raw]) -> Run:
         """Readings with what is known of their labels so far."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from eml.core import EvolvingMetricLearner, FeatureSpace
 from eml.core.arrays import Array
+from eml.core.report import Label
 from eml.settings import LearningSettings
 from eml.stream.placing import placed
 from eml.stream.schema import ReadingSchema
@@ -35,6 +36,17 @@ def version_of(schema: ReadingSchema) -> Version:
     return Version(schema.id, schema.subject, schema.version)
 
 
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a learner says of some readings, a row each: scores of its classes, margin, novelty, the best class."""
+
+    schema: ReadingSchema
+    stage: str
+    revision: int
+    classes: tuple[Label, ...]  # texts, as all labels of a stream
+    rows: list[list[float]]
+
+
 @dataclass(slots=True)
 class Line:
     """A learner with its window; asleep it is only the learner's bytes."""
@@ -47,6 +59,7 @@ class Line:
     window_changed: bool = False
     drifted: bool = False  # the learner shall react before it learns again
     _awake: EvolvingMetricLearner | None = None
+    _in_place: FeatureSpace | None = None  # a space whose columns are seen to be the learner's
 
     @classmethod
     def of(cls, version: Version, learner: EvolvingMetricLearner) -> "Line":
@@ -66,7 +79,7 @@ class Line:
 
     def take(self, learner: EvolvingMetricLearner) -> None:
         """Go on with another learner."""
-        self._awake, self.changed = learner, True
+        self._awake, self._in_place, self.changed = learner, None, True
 
     def rename(self, version: Version, space: FeatureSpace) -> None:
         """Go on under a version with the same features in another order or under other names."""
@@ -75,7 +88,7 @@ class Line:
             self.learner.evolve(space)
             self.window.values = [placed(values, former, space) for values in self.window.values]
             self.window_changed = True
-        self.version, self.changed = version, True
+        self.version, self._in_place, self.changed = version, None, True
 
     @property
     def space(self) -> FeatureSpace:
@@ -87,9 +100,25 @@ class Line:
         """Whether no record has needed it since the key left its version: it is not taught."""
         return self._awake is None
 
+    @property
+    def nbytes(self) -> int:
+        """About what it takes in memory."""
+        return self._awake.nbytes if self._awake is not None else len(self.asleep or b"")
+
     def snapshot(self) -> bytes:
         """The learner's bytes."""
         return self.asleep if self.asleep is not None else self.learner.snapshot()
+
+    # -- predict ---------------------------------------------------------------------------------------------------
+
+    def answers(self, values: Array, schema: ReadingSchema) -> Answers:
+        """What the learner says of readings of a schema whose features it has; changes nothing."""
+        learner = self.learner
+        if self._in_place is not schema.space:
+            aligned = placed(values, schema.space, learner.space)
+            self._in_place = schema.space if aligned is values else None
+            values = aligned
+        return Answers(schema, learner.stage, learner.revision, learner.classes, learner.answers(values).tolist())
 
     # -- learn -----------------------------------------------------------------------------------------------------
 

@@ -92,6 +92,11 @@ class Moves:
         """Whether the key is on this version."""
         return schema.id == self._kept().head.version.id
 
+    @property
+    def nbytes(self) -> int:
+        """About what the learners take in memory."""
+        return 0 if self.lines is None else sum(line.nbytes for line in (self.lines.head, *self.lines.former))
+
     def taught(self) -> Iterator[Line]:
         """The lines that learn from a label."""
         return self._kept().taught()

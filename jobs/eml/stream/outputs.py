@@ -11,7 +11,7 @@ caches keep the bytes of what repeats.
 import json
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache, lru_cache
 from io import BytesIO
@@ -20,6 +20,9 @@ from typing import Any, cast
 import fastavro
 
 from eml import schemas
+from eml.core.report import NO_LABELS
+from eml.stream.call import Unlabelled
+from eml.stream.line import Answers
 from eml.stream.records import Evolved, Scored
 from eml.stream.varints import write_varint
 from eml.stream.wire import HEADER_SIZE, frame, unframe
@@ -29,7 +32,9 @@ EVOLUTION = "evolution"
 
 EVENT_BYTES = 524_288  # of an event, unless limits.event_bytes says otherwise
 LENGTH_BYTES = 3  # before a text
-REPEATED = 64  # names and numbers kept as bytes; more than the keys of a few micro-batches is not needed
+REPEATED = 64  # labels and numbers kept as bytes
+NAMES = 16_384  # of models and devices kept as bytes: those of a task come again and again
+NOTHING_KNOWN = (None, math.inf, 0.0, 0.0)  # margin, novelty and classes before the first label
 NULL, SOME = b"\x00", b"\x02"  # branches of ["null", X]
 FALSE, TRUE = b"\x00", b"\x01"
 SOME_DOUBLE = struct.Struct("<Bd")
@@ -54,12 +59,12 @@ class Encoder:
         return b"".join(
             (
                 self._prediction_frame,
-                _known_text(scored.device or model),
+                _name(scored.device or model),
                 _maybe_text(scored.event_id),
                 NULL if time is None else SOME + _long(time),
                 _known_maybe_text(scored.label),
                 _known_maybe_text(scored.reason),
-                _scores(scored.scores),
+                _scores(tuple(scored.scores), scored.scores.values()),
                 _maybe_double(scored.margin),
                 _maybe_double(scored.novelty),
                 _model(scored.stage, scored.schema_id, scored.schema_version, scored.model_revision),
@@ -68,9 +73,50 @@ class Encoder:
                 _partition(position.topic, position.partition),
                 _long(position.offset),
                 _long(position.timestamp_ms),
-                _known_text(model),
+                _name(model),
             )
         )
+
+    def unlabelled(self, model: str, devices: Sequence[str], readings: Unlabelled, answers: Answers) -> list[bytes]:
+        """The predictions of readings at which nothing else happened: the bytes that `prediction` gives, in less time.
+
+        `devices` are empty where the model has only one.
+        """
+        classes, schema = tuple(map(str, answers.classes)), answers.schema
+        of_model = _model(answers.stage, schema.id, schema.version, answers.revision)
+        reason, name = _known_maybe_text(None if classes else NO_LABELS), _name(model)
+        written = []
+        for device, row, event_id, time, partition, offset, timestamp_ms in zip(
+            devices,
+            answers.rows,
+            readings.event_ids,
+            readings.event_times,
+            readings.partitions,
+            readings.offsets,
+            readings.timestamps_ms,
+            strict=True,
+        ):
+            *scores, margin, novelty, best, _ = row or NOTHING_KNOWN
+            parts = (
+                self._prediction_frame,
+                _name(device) if device else name,
+                _maybe_text(event_id),
+                NULL if time is None else SOME + _long(time),
+                _known_maybe_text(classes[int(best)] if classes else None),
+                reason,
+                _scores(classes, scores),
+                _maybe_double(margin),
+                _maybe_double(novelty),
+                of_model,
+                NULL,  # its label is not known
+                FALSE,  # nor is it late
+                _partition(readings.topic, partition),
+                _long(offset),
+                _long(timestamp_ms),
+                name,
+            )
+            written.append(b"".join(parts))
+        return written
 
     def evolution(self, key: str, evolved: Evolved) -> bytes:
         """One evolution event; one that names more features than fit is shortened, and says so."""
@@ -199,7 +245,7 @@ def _maybe_text(text: str | None) -> bytes:
     return NULL if text is None else SOME + _text(text)
 
 
-_known_text = lru_cache(maxsize=REPEATED)(_text)
+_name = lru_cache(maxsize=NAMES)(_text)
 _known_maybe_text = lru_cache(maxsize=REPEATED)(_maybe_text)
 
 
@@ -228,10 +274,10 @@ def _map_layout(names: tuple[str, ...]) -> tuple[struct.Struct, list[bytes | flo
     return layout, [part for text in texts for part in (text, 0.0)]
 
 
-def _scores(scores: Mapping[str, float]) -> bytes:
-    if not scores:
+def _scores(names: tuple[str, ...], scores: Iterable[float]) -> bytes:
+    if not names:
         return NULL
-    layout, arguments = _map_layout(tuple(scores))
+    layout, arguments = _map_layout(names)
     filled = arguments.copy()
-    filled[1::2] = scores.values()
+    filled[1::2] = scores
     return layout.pack(*filled)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eml.core.arrays import Array
-from eml.core.symbols import number_of
+from eml.core.hashed_symbols import hash_symbol
 from eml.stream import blocks, steps
 from eml.stream.avro_types import Type
 from eml.stream.skipping import skip
@@ -151,7 +151,7 @@ def _number(leaf: Leaf, *, reject: bool) -> Step:
 def _symbol_numbers(run: Sequence[Leaf]) -> Array:
     numbers = np.full((len(run), IN_ONE_BYTE), NAN)
     for row, leaf in zip(numbers, run, strict=True):
-        row[: len(leaf.type.symbols)] = [number_of(each) for each in leaf.type.symbols]
+        row[: len(leaf.type.symbols)] = [hash_symbol(each) for each in leaf.type.symbols]
     return numbers
 
 

@@ -23,6 +23,10 @@ DRIFT = "drift"  # errors have become more frequent under the same version
 WARM_START = "warm-start"  # a new key began with another key's model
 
 
+Headers = Mapping[str, bytes | None]
+NO_HEADERS: Headers = {}
+
+
 @dataclass(slots=True)
 class Position:
     """Where a record stands in Kafka."""
@@ -47,9 +51,10 @@ class Raw:
 
     value: bytes | None
     position: Position
-    headers: Mapping[str, bytes | None]
+    headers: Headers
     key: str = ""  # the Kafka key, one character per byte; empty: none
     device: str = ""  # the key's name, where a model has many devices; empty: that of the model
+    number: int = -1  # in the call that brought it; -1: it was kept meanwhile
 
 
 @dataclass(slots=True)

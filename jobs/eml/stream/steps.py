@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
-from eml.core.symbols import number_of
+from eml.core.hashed_symbols import hash_symbol
 from eml.stream.errors import BadRecordError
 from eml.stream.varints import READ_WHOLE, bad_value, read_index, read_long, read_size, truncated
 
@@ -121,7 +121,7 @@ def numbered(text_step: Step) -> Step:
 
     def step(data: bytes, pos: int, out: list[Any]) -> int:
         pos = text_step(data, pos, out)
-        out[-1] = number_of(out[-1])
+        out[-1] = hash_symbol(out[-1])
         return pos
 
     return step
@@ -129,7 +129,7 @@ def numbered(text_step: Step) -> Step:
 
 def symbol_number(symbols: Sequence[str]) -> Step:
     """An enum's symbol as its number; the first are looked up by the byte that stands for them."""
-    known = {2 * index: number_of(each) for index, each in enumerate(symbols[:IN_ONE_BYTE])}
+    known = {2 * index: hash_symbol(each) for index, each in enumerate(symbols[:IN_ONE_BYTE])}
     slow = numbered(symbol(symbols))
 
     def step(data: bytes, pos: int, out: list[Any]) -> int:

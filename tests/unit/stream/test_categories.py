@@ -10,7 +10,7 @@ import fastavro
 import numpy as np
 import pytest
 
-from eml.core.levels import SYMBOLS
+from eml.core.category_detection import MAX_SYMBOLS
 from eml.settings import KafkaSettings, LearningSettings, RecordSettings, Settings
 from eml.stream import keeping
 from eml.stream.fleet import KeyModel
@@ -160,7 +160,7 @@ def test_a_stranger_with_a_symbol_for_every_record_makes_no_state_grow():
         model.step(stream.raws, SCHEMAS.__getitem__)
         assert model.moves.lines is not None
         state = model.moves.lines.head.learner._state
-        assert len(state.spelling.symbols["site.zone"]) == SYMBOLS
+        assert len(state.encoder.categories["site.zone"]) == MAX_SYMBOLS
         return len(keeping.take_all(model).model or b"")
 
     assert size(1_500) < 1.05 * size(300)

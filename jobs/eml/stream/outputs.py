@@ -14,12 +14,12 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache, lru_cache
-from importlib import resources
 from io import BytesIO
 from typing import Any, cast
 
 import fastavro
 
+from eml import schemas
 from eml.core.report import NO_LABELS
 from eml.stream.call import Unlabelled
 from eml.stream.line import Answers
@@ -42,7 +42,7 @@ SOME_DOUBLE = struct.Struct("<Bd")
 
 def schema_text(name: str) -> str:
     """The text of a schema under `schemas/`, to register it: `prediction`, `evolution`, `label`, `readings/v1`."""
-    return resources.files("eml").joinpath("schemas", f"{name}.avsc").read_text(encoding="utf-8")
+    return schemas.text(name)
 
 
 class Encoder:

@@ -148,8 +148,8 @@ def show(cost: Cost, model: Model, checks: Sequence[float], labels_per_day: floa
     console.print(table)
     console.print(
         f"Each device sends once a second, {FEATURES} features, and gets {labels_per_day:g} labels a day; all memories"
-        f" are full ({FULL} exemplars); tasks of one core like this machine's, busy for {BUSY:.0%} of the time. Written:"
-        " by learnt windows, in all; RocksDB compacts and checkpoints it again.",
+        f" are full ({FULL} exemplars); tasks of one core like this machine's, busy for {BUSY:.0%} of the time."
+        " Written: by learnt windows, in all; RocksDB compacts and checkpoints it again.",
         soft_wrap=True,
     )
     return figures

@@ -11,14 +11,11 @@ from dataclasses import dataclass, field
 
 from eml.core import EvolvingMetricLearner, FeatureSpace
 from eml.core.arrays import Array
+from eml.core.windows import window_size
 from eml.settings import LearningSettings
 from eml.stream.placing import placed
 from eml.stream.schema import ReadingSchema
 from eml.stream.window import Window
-
-# A window is this part (a quarter) of the labelled readings that its space has seen, one at least: a new model should
-# answer from its first label on. Windows that short are cheap, for the learner spaces the steps of its metric itself.
-WINDOW_SHARE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,4 +141,4 @@ class Line:
 
     def _room(self, settings: LearningSettings) -> int:
         """Labelled readings until the window is full: small windows for a new space, growing with what it has seen."""
-        return min(settings.window_records, max(1, self.learner.age // WINDOW_SHARE)) - len(self.window)
+        return window_size(self.learner.age, settings.window_records) - len(self.window)

@@ -11,7 +11,7 @@ from eml.evaluate.catalogue import PEERS, STREAM_MEMORY, STREAM_METHODS
 from eml.evaluate.datasets import Floats
 from eml.evaluate.prequential.course import Course, Stage
 from eml.evaluate.prequential.measures import measure
-from eml.evaluate.prequential.methods import REGISTRY, Announced, DropOnly, Eml, Restart, window_size
+from eml.evaluate.prequential.methods import REGISTRY, Announced, DropOnly, Eml, Restart
 from eml.evaluate.prequential.play import play
 from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
@@ -131,7 +131,7 @@ def test_a_restart_knows_nothing():
     method = after_a_switch(Restart)
     assert learner_of(method).classes == ()
     assert method.predict(np.zeros((2, 3))) == [None, None]
-    assert method.room == window_size(0)
+    assert method.room == 1
 
 
 def test_drop_only_keeps_the_survivors_and_takes_back_what_it_knew_but_nothing_new():

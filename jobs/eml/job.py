@@ -17,9 +17,9 @@ from eml.core.errors import EmlError
 from eml.settings import ON_CLUSTER, Settings, describe, load
 from eml.starting.local_run import is_local, log_environment
 from eml.starting.restoring import AUTO, Request
-from eml.stream.field_report import tell_fields
-from eml.stream.outputs import schema_text
-from eml.stream.registry import SchemaRegistry
+from eml.stream.output.encoder import schema_text
+from eml.stream.registry.client import SchemaRegistry
+from eml.stream.registry.field_report import tell_fields
 
 log = logging.getLogger("eml.job")  # also under `-m`, where `__name__` is another
 

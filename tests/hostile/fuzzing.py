@@ -14,14 +14,16 @@ from eml.core import LearnerConfig
 from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
 from eml.settings import KafkaSettings, LearningSettings, RecordSettings, Settings
-from eml.stream import dead_letters, keeping, waiting
+from eml.stream import waiting_records
+from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
 from eml.stream.errors import BadRecordError, BadSchemaError, RegistryUnavailableError
-from eml.stream.fleet import KeyModel
 from eml.stream.limits import headers_size
-from eml.stream.outputs import Encoder, read_evolution, read_prediction, schema_text
+from eml.stream.models import state_codec
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.micro_batch import Results
+from eml.stream.output import dead_letters
+from eml.stream.output.encoder import Encoder, read_evolution, read_prediction, schema_text
 from eml.stream.records import Position, Raw
-from eml.stream.runs import Results
-from eml.stream.schema import ReadingSchema, compile_schema
 from eml.stream.wire import frame, unframe
 from tests.hostile.site import reading_fields, record_schema, written
 
@@ -281,23 +283,25 @@ def step(data: bytes) -> None:
     for part in (raws[:cut], raws[cut:]):
         results = model.step(part, look_up)
         _check_results(key, part, results)
-        parts = keeping.take_changes(model, everything=True)
-        loaded = keeping.load(key, SETTINGS, _kept(parts))
-        assert _kept(keeping.take_changes(loaded, everything=True)) == _kept(parts)
+        parts = state_codec.take_changes(model, everything=True)
+        loaded = state_codec.load(key, SETTINGS, _kept(parts))
+        assert _kept(state_codec.take_changes(loaded, everything=True)) == _kept(parts)
         _same_future(loaded, model, key)
         model = loaded
 
 
-def _kept(changes: keeping.Changes) -> keeping.Parts:
+def _kept(changes: state_codec.Changes) -> state_codec.Parts:
     labels = [changes.all_labels] if changes.all_labels is not None else changes.labels
-    return keeping.Parts(changes.model, changes.small, changes.others, labels)
+    return state_codec.Parts(changes.model, changes.small, changes.others, labels)
 
 
 def _same_future(one: KeyModel, other: KeyModel, key: str) -> None:
     """Both say the same of a reading without a label, which changes no model of theirs but the label join."""
     value = POOL[5][0]
     raws = [Raw(value, Position("readings", 0, 10**6, 61_000), {})]
-    copies = [keeping.load(key, SETTINGS, _kept(keeping.take_changes(each, everything=True))) for each in (one, other)]
+    copies = [
+        state_codec.load(key, SETTINGS, _kept(state_codec.take_changes(each, everything=True))) for each in (one, other)
+    ]
     said = [repr(copy.step(raws, look_up).predictions) for copy in copies]
     assert said[0] == said[1]
 
@@ -319,7 +323,7 @@ def _check_results(key: str, raws: list[Raw], results: Results) -> None:
         written = dead_letters.encode(key.encode(errors="replace"), letter, SETTINGS.limits)
         assert headers_size(written.headers) + len(written.value or b"") <= SETTINGS.limits.dead_letter_bytes
     if results.waiting:
-        assert waiting.load(waiting.dump(results.waiting)) == results.waiting
+        assert waiting_records.load(waiting_records.dump(results.waiting)) == results.waiting
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {"wire": wire, "decode": decode, "schema": schema, "step": step}

@@ -13,11 +13,11 @@ import requests
 from kafka import KafkaConsumer
 
 from eml.settings import RecordSettings, Settings
-from eml.stream.donors import Donors
-from eml.stream.fleet import KeyModel
-from eml.stream.outputs import read_evolution, read_prediction, schema_text
+from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.warm_start import Donors
+from eml.stream.output.encoder import read_evolution, read_prediction, schema_text
 from eml.stream.records import Position, Raw
-from eml.stream.schema import ReadingSchema, compile_schema
 from tests.integration.harness import BEGIN_MS, Job, Message, send
 from tests.synthetic import Device, label_value, reading_schema
 

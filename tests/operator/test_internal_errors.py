@@ -9,10 +9,10 @@ import pytest
 
 from eml.core import EvolvingMetricLearner
 from eml.settings import JobSettings
-from eml.stream.outputs import Encoder, read_prediction
+from eml.stream.output.encoder import Encoder, read_prediction
 from eml.stream.records import Raw
 from tests.operator.test_operator import BUCKET, SETTINGS, STREAM, Task, in_pieces, predictions
-from tests.unit.stream.test_fleet import records
+from tests.unit.stream.models.test_key_model import records
 
 BAD = 33  # the reading at fault
 

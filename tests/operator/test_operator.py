@@ -17,17 +17,17 @@ from eml.settings import (
     RegistrySettings,
     Settings,
 )
+from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.errors import BadSchemaError, RegistryUnavailableError
 from eml.stream.keys import ReadKey
 from eml.stream.model_keys import model_of
-from eml.stream.outputs import read_evolution, read_prediction, schema_text
+from eml.stream.output.encoder import read_evolution, read_prediction, schema_text
 from eml.stream.records import Position, Raw
-from eml.stream.schema import ReadingSchema
 from tests.operator.fakes import FakeRuntime
 from tests.synthetic import label_value
-from tests.unit.stream.test_fleet import look_up, records
-from tests.unit.stream.test_late_labels import LABEL, Stream, mixed
-from tests.unit.stream.test_late_labels import SCHEMAS as LABELLED
+from tests.unit.stream.models.test_key_model import look_up, records
+from tests.unit.stream.models.test_late_labels import LABEL, Stream, mixed
+from tests.unit.stream.models.test_late_labels import SCHEMAS as LABELLED
 
 SETTINGS = Settings(
     kafka=KafkaSettings(readings_topic="readings"),

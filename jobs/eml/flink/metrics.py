@@ -15,10 +15,10 @@ from eml.stream.errors import (
     RegistryUnavailableError,
     SchemaNotYetKnownError,
 )
-from eml.stream.labels import LabelCounts
+from eml.stream.labels.label_join import LabelCounts
+from eml.stream.models.micro_batch import Results
+from eml.stream.models.recovery import RecoveryFigures
 from eml.stream.records import ANNOUNCED, DRIFT, EVOLUTION, RECOVERY, RESUMED, WARM_START, WITHDRAWN
-from eml.stream.recovery import RecoveryFigures
-from eml.stream.runs import Results
 
 COUNTED = (
     "predictions",

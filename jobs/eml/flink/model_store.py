@@ -29,12 +29,13 @@ from pyflink.datastream import RuntimeContext
 from pyflink.datastream.state import MapState, MapStateDescriptor, StateTtlConfig
 
 from eml.settings import Settings
-from eml.stream import keeping, waiting
-from eml.stream.donors import Donors
-from eml.stream.fleet import KeyModel
+from eml.stream import waiting_records
 from eml.stream.limits import record_size
-from eml.stream.packing import pack, unpack
+from eml.stream.models import state_codec
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.warm_start import Donors
 from eml.stream.records import Raw
+from eml.stream.state_format import pack, unpack
 
 BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 PARTS = ("model", "window", "others")  # one entry each
@@ -139,11 +140,11 @@ class ModelStore:
         self._cache.move_to_end(key)
         return live
 
-    def load(self, name: str, parts: keeping.Parts) -> KeyModel:
+    def load(self, name: str, parts: state_codec.Parts) -> KeyModel:
         """A model from its parts."""
-        return keeping.load(name, self._settings, parts, self._donors)
+        return state_codec.load(name, self._settings, parts, self._donors)
 
-    def parts(self, key: str) -> keeping.Parts:
+    def parts(self, key: str) -> state_codec.Parts:
         """What state holds of a model."""
         return self._parts(key, self._index(key))
 
@@ -159,9 +160,9 @@ class ModelStore:
         before, index = live.size, live.index
         written_at = index.written_at
         everything |= written_at is not None and self._now - written_at > self._ttl_s / REFRESHES
-        if written_at is not None and not everything and not keeping.has_changes(live.model):
+        if written_at is not None and not everything and not state_codec.has_changes(live.model):
             return False
-        changes = keeping.take_changes(live.model, everything=everything, log=True)
+        changes = state_codec.take_changes(live.model, everything=everything, log=True)
         written = {"model": changes.model, "window": changes.small, "others": changes.others}
         for part, data in written.items():
             if data is not None:
@@ -209,12 +210,12 @@ class ModelStore:
         data = self._states["index"].get(key)
         return Index() if data is None else Index.load(data)
 
-    def _parts(self, key: str, index: Index) -> keeping.Parts:
+    def _parts(self, key: str, index: Index) -> state_codec.Parts:
         found = {part: self._states[part].get(key) for part in PARTS if part in index.parts}
         labels, changes = (
             [self._states[log].get(f"{number}:{key}") for number in range(getattr(index, log))] for log in LOGS
         )
-        return keeping.Parts(found.get("model"), found.get("window"), found.get("others"), labels, changes)
+        return state_codec.Parts(found.get("model"), found.get("window"), found.get("others"), labels, changes)
 
     def _is_over(self, index: Index) -> bool:
         return index.written_at is not None and self._now - index.written_at > FORGOTTEN * self._ttl_s
@@ -256,7 +257,7 @@ class ModelStore:
         number = _numbers(queue.pieces[-1])[0] + 1 if queue.pieces else 0
         count, size = len(records), sum(map(record_size, records))
         piece = f"{number}:{count}:{size}:{key}"
-        self._states["waiting"].put(piece, waiting.dump(records))
+        self._states["waiting"].put(piece, waiting_records.dump(records))
         queue.add(piece, count, size)
 
     def take_waiting(self, key: str) -> list[Raw]:
@@ -274,7 +275,7 @@ class ModelStore:
 
     def _waiting_piece(self, piece: str) -> list[Raw]:
         data = self._states["waiting"].get(piece)
-        return [] if data is None else waiting.load(data)
+        return [] if data is None else waiting_records.load(data)
 
     def _read_queues(self) -> dict[str, Queue]:
         """What waits in the bucket; the entries' keys say how much, so that no record has to be read for it."""

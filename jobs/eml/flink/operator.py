@@ -21,19 +21,19 @@ from eml.flink.model_store import Live, ModelStore, Queue
 from eml.flink.notices import Notices
 from eml.flink.rows import Rows, Written
 from eml.settings import Settings, for_workers
-from eml.stream import isolation, keeping
-from eml.stream.batch_decoding import BatchDecoding, Decode, decode
+from eml.stream.avro.batch_decoding import BatchDecoding, Decode, decode
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
-from eml.stream.fleet import KeyModel, wait_ms
 from eml.stream.keys import ReadKey
 from eml.stream.limits import in_pieces, record_size
 from eml.stream.model_keys import model_names
-from eml.stream.newest import NewestVersions
+from eml.stream.models import isolation, state_codec
+from eml.stream.models.key_model import KeyModel, wait_ms
+from eml.stream.models.micro_batch import LookUp, Results
 from eml.stream.records import DeadLetter, Raw
-from eml.stream.registry import SchemaRegistry
-from eml.stream.runs import LookUp, Results
-from eml.stream.schema_cache import SchemaCache
-from eml.stream.subjects import Subjects
+from eml.stream.registry.client import SchemaRegistry
+from eml.stream.registry.newest_versions import NewestVersions
+from eml.stream.registry.schema_cache import SchemaCache
+from eml.stream.registry.subjects import Subjects
 
 log = logging.getLogger(__name__)
 
@@ -198,7 +198,7 @@ class EvolvingOperator(KeyedProcessFunction):
             self._rows.written(key, model.key, results)  # it must also be possible to write them
             return results
 
-        def load(parts: keeping.Parts) -> KeyModel:
+        def load(parts: state_codec.Parts) -> KeyModel:
             return self._store.load(live.model.key, parts)
 
         self._store.forget(key)

@@ -11,10 +11,10 @@ from pyflink.common import Row, Types
 
 from eml.flink.model_store import BYTES
 from eml.settings import Settings
-from eml.stream import dead_letters
-from eml.stream.outputs import Encoder
+from eml.stream.models.micro_batch import Results
+from eml.stream.output import dead_letters
+from eml.stream.output.encoder import Encoder
 from eml.stream.records import Position, Raw
-from eml.stream.runs import Results
 
 HEADERS = Types.MAP(Types.STRING(), BYTES)
 # A micro-batch has a column for each of model, key, partition, offset, timestamp, value, headers and whether it is a

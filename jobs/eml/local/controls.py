@@ -12,9 +12,9 @@ from typing import Self
 from eml.core import LearnerConfig
 from eml.local.sender import Sent
 from eml.settings import Settings
-from eml.stream.fleet import KeyModel
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.micro_batch import LookUp
 from eml.stream.records import Position, Raw
-from eml.stream.runs import LookUp
 
 Labels = dict[str, str | None]  # predicted, by event id
 

@@ -10,8 +10,8 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, TopicPartition
 from eml.local.errors import LocalError
 from eml.local.scoreboard import Scoreboard
 from eml.local.topics import PARTITIONS, Topics
-from eml.stream.dead_letters import OWN
-from eml.stream.outputs import read_evolution, read_prediction
+from eml.stream.output.dead_letters import OWN
+from eml.stream.output.encoder import read_evolution, read_prediction
 
 AT_ONCE = 2_000  # records per poll
 

@@ -10,11 +10,11 @@ from typing import Any
 from eml.local.errors import CaptureError
 from eml.local.record_lines import Registered
 from eml.settings import Settings
+from eml.stream.avro.reading_schema import compile_schema
 from eml.stream.errors import BadSchemaError
-from eml.stream.registry import AROUND_SCHEMA
-from eml.stream.registry_http import Answer, AnswerError, RegistryHttp
-from eml.stream.schema import compile_schema
-from eml.stream.subjects import Subjects, newest_of
+from eml.stream.registry.client import AROUND_SCHEMA
+from eml.stream.registry.http_client import Answer, AnswerError, RegistryHttp
+from eml.stream.registry.subjects import Subjects, newest_of
 
 TIMEOUT_MS = 15_000  # a registry's first answers are slow, and nothing waits behind us
 

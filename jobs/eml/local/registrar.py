@@ -4,9 +4,9 @@ Made by `demo`; asked by `sender` for ids, and by `controls` for what is behind 
 """
 
 from eml.settings import RecordSettings, RegistrySettings
-from eml.stream.outputs import schema_text
-from eml.stream.registry import SchemaRegistry
-from eml.stream.schema import ReadingSchema, compile_schema
+from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
+from eml.stream.output.encoder import schema_text
+from eml.stream.registry.client import SchemaRegistry
 
 REGISTRY_TIMEOUT_MS = 15_000  # its first answers are slow
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from eml.local.record_lines import Arrived, Entry, Registered
 from eml.local.schema_book import SchemaBook
 from eml.settings import Settings
-from eml.stream.donors import Donors
-from eml.stream.fleet import KeyModel
 from eml.stream.model_keys import model_of
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.micro_batch import Results
+from eml.stream.models.warm_start import Donors
 from eml.stream.records import EVOLUTION, DeadLetter, Evolved, Position, Raw, Scored
-from eml.stream.runs import Results
 
 Place = tuple[str, int, int]  # topic, partition, offset
 What = Scored | Evolved | DeadLetter

@@ -8,9 +8,9 @@ import json
 from collections.abc import Mapping
 
 from eml.local.replay import Figures, Said, What
-from eml.stream.outputs import Encoder, read_evolution, read_prediction
-from eml.stream.packing import text_of
+from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
 from eml.stream.records import DeadLetter, Evolved, Scored
+from eml.stream.state_format import text_of
 
 ENCODER = Encoder(0, 0)  # no registry gave its schemas an id, and nobody asks for it
 COLUMNS = ("key", "records", "predictions", "scored", "accuracy", "evolutions", "dead letters")

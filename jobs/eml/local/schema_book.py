@@ -6,11 +6,11 @@ Filled by `replay` line by line; asked by `fleet` for the schema of every record
 
 from eml.local.record_lines import Registered
 from eml.settings import Settings
-from eml.stream import hints
+from eml.stream.avro import schema_warnings
+from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
 from eml.stream.errors import BadSchemaError
-from eml.stream.registry import UNKNOWN
-from eml.stream.schema import ReadingSchema, compile_schema
-from eml.stream.subjects import Subjects
+from eml.stream.registry.client import UNKNOWN
+from eml.stream.registry.subjects import Subjects
 
 
 class SchemaBook:
@@ -27,7 +27,7 @@ class SchemaBook:
         subject, version = registered.subject, registered.version
         try:
             schema = compile_schema(registered.text, registered.id, "", 0, self._record)
-            hints.tell(registered.id, schema.ignored, schema.warnings)
+            schema_warnings.tell(registered.id, schema.ignored, schema.warnings)
             places = [(subject, version)] if subject else []
             self._known[registered.id] = self._subjects.placed(schema, places)
         except BadSchemaError as error:  # as in the job: a dead letter for every record that it wrote

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eml.core.report import Evolution, Stage
-from eml.stream.drift import Drift
-from eml.stream.recovery import RecoveryFigures
+from eml.stream.models.drift import Drift
+from eml.stream.models.recovery import RecoveryFigures
 
 # Kinds of events on the evolution topic.
 EVOLUTION = "evolution"  # the key is on another version, and its model with it

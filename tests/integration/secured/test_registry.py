@@ -8,7 +8,7 @@ import pytest
 
 from eml.core.errors import EmlError
 from eml.settings import RecordSettings, RegistrySettings
-from eml.stream.registry import SchemaRegistry
+from eml.stream.registry.client import SchemaRegistry
 from tests.integration.secured.proxy import RegistryProxy, basic, bearer
 from tests.integration.secured.stack import Secured, canary
 

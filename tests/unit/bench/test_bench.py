@@ -20,7 +20,7 @@ from eml.bench.stream import least_ms
 from eml.core import EvolvingMetricLearner
 from eml.local.errors import LocalError
 from eml.settings import RecordSettings
-from eml.stream.schema import compile_schema
+from eml.stream.avro.reading_schema import compile_schema
 from eml.stream.wire import HEADER_SIZE, unframe
 
 

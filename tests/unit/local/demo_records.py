@@ -6,8 +6,8 @@ from eml.local.fleet import VERSIONS
 from eml.local.messages import ReadingWriter
 from eml.local.sender import Sent, plan
 from eml.settings import RecordSettings
-from eml.stream.outputs import schema_text
-from eml.stream.schema import compile_schema
+from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.output.encoder import schema_text
 
 MACHINES, RECORDS = 2, 300
 SCHEMAS = {

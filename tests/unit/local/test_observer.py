@@ -9,9 +9,9 @@ from eml.local.errors import LocalError
 from eml.local.scoreboard import Scoreboard
 from eml.local.topics import Topics
 from eml.settings import LimitsSettings, Settings
-from eml.stream.dead_letters import encode
-from eml.stream.fleet import KeyModel
-from eml.stream.outputs import Encoder
+from eml.stream.models.key_model import KeyModel
+from eml.stream.output.dead_letters import encode
+from eml.stream.output.encoder import Encoder
 from eml.stream.records import DeadLetter, Position, Raw
 from tests.unit.local.demo_records import RECORDS, SCHEMAS
 

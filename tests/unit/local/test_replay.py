@@ -14,12 +14,12 @@ from eml.local.replay import Replay
 from eml.local.replay_output import summary
 from eml.local.schema_book import SchemaBook
 from eml.settings import KafkaSettings
-from eml.stream.fleet import KeyModel
-from eml.stream.outputs import schema_text
+from eml.stream.models.key_model import KeyModel
+from eml.stream.output.encoder import schema_text
 from eml.stream.records import DeadLetter, Evolved, Scored
 from eml.stream.wire import frame
 from tests.unit.local.replay_golden import EXPECTED, KEYS, RECORDS, SETTINGS, said
-from tests.unit.stream.encoding import field, record
+from tests.unit.stream.avro.encoding import field, record
 
 
 def golden() -> list[Entry]:

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eml.settings import LimitsSettings, RecordSettings
-from eml.stream.avro_keys import compile_key
+from eml.stream.avro.key_schema import compile_key
 from eml.stream.errors import BadRecordError, BadSchemaError, RegistryUnavailableError
 from eml.stream.keys import CONTROLS, ReadKey, names_of
 from eml.stream.wire import frame
-from tests.unit.stream.encoding import field, record
+from tests.unit.stream.avro.encoding import field, record
 
 UUID_16 = {"type": "fixed", "name": "Id", "size": 16, "logicalType": "uuid"}
 MODEL = {"type": "enum", "name": "Model", "symbols": ["PUMP", "FAN"]}

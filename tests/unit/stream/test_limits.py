@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from eml.settings import LimitsSettings
-from eml.stream.fleet import KeyModel
-from eml.stream.outputs import Encoder, schema_text
+from eml.stream.models.key_model import KeyModel
+from eml.stream.output.encoder import Encoder, schema_text
 from eml.stream.records import Position, Raw
 from tests.synthetic import Device, label_value
-from tests.unit.stream.test_fleet import SETTINGS as PLAIN
-from tests.unit.stream.test_fleet import look_up, records, run
-from tests.unit.stream.test_late_labels import LABEL, NAMES, SCHEMAS, SETTINGS, TEXTS, Stream
+from tests.unit.stream.models.test_key_model import SETTINGS as PLAIN
+from tests.unit.stream.models.test_key_model import look_up, records, run
+from tests.unit.stream.models.test_late_labels import LABEL, NAMES, SCHEMAS, SETTINGS, TEXTS, Stream
 
 FITS = 1_048_576 - 10_000  # what a producer sends by default, without the frame around it
 

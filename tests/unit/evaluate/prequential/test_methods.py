@@ -16,10 +16,10 @@ from eml.evaluate.prequential.play import play
 from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
 from eml.settings import RecordSettings, Settings
-from eml.stream.fleet import KeyModel
-from eml.stream.outputs import schema_text
+from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.models.key_model import KeyModel
+from eml.stream.output.encoder import schema_text
 from eml.stream.records import Position, Raw
-from eml.stream.schema import compile_schema
 
 
 def test_the_catalogue_names_what_there_is_and_the_job_s_memory():

@@ -1,0 +1,180 @@
+"""From the leaves of a record to the steps that decode it, planned once per schema.
+
+Called by `decoder` with what `schema` found; makes `steps`, `blocks` and `skipping`. Neighbouring features of one kind,
+more than a few, are a block: one slice per record, one array per micro-batch. Others side by side share one list of
+numbers. Knows no name of a feature.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Literal
+
+import numpy as np
+
+from eml.core.arrays import Array
+from eml.core.symbols import number_of
+from eml.stream.avro import block_readers, field_readers
+from eml.stream.avro.field_readers import FORMATS, IN_ONE_BYTE, NAN, Step
+from eml.stream.avro.field_skippers import skip
+from eml.stream.avro.types import Type
+from eml.stream.avro.varints import READ_WHOLE as WHOLE
+
+Role = Literal["feature", "key", "event_id", "event_time", "label", "kafka_key", "ignored"]
+
+SHORT_RUN = 3  # up to here a list of numbers costs less than an array of its own
+SHORT_WHOLE_RUN = 8  # the same for ints, longs and enums, whose array takes more work
+PER_MS = {"timestamp-millis": 1, "timestamp-micros": 1_000, "timestamp-nanos": 1_000_000}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """A field that is no record."""
+
+    role: Role
+    type: Type  # for a nullable one that of the branch which is not null
+    null: int | None = None  # branch of null, in a union with one other type
+    category: bool = False  # a feature whose values are symbols
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """Neighbouring features that one step takes."""
+
+    item: int  # which item of a record holds them
+    columns: slice
+    item_is: Literal["list", "longs", "symbols"] | np.dtype[Any]  # bytes of these, with a `value`, perhaps a `branch`
+    null: int | None = None  # byte of the branch that says null
+    numbers: Array | None = None  # (columns, IN_ONE_BYTE) of symbols: what stands for each
+
+
+@dataclass(slots=True)
+class Plan:
+    """Steps in the order of a record's bytes, and what each item they append is."""
+
+    steps: list[Step] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    place: dict[Role, int] = field(default_factory=dict)  # which item is a reserved field
+    items: int = 0  # per record
+    width: int = 0  # number of features
+
+
+def make_plan(leaves: Sequence[Leaf], *, reject: bool) -> Plan:
+    """Plan the decoding of a record; `reject` says what becomes of one with a value that is not finite."""
+    plan = Plan()
+    for role, group in groupby(leaves, key=lambda leaf: leaf.role):
+        if role == "feature":
+            for run in _runs(list(group)):
+                _add_run(plan, run, reject=reject)
+        elif role == "ignored":
+            plan.steps += [step for leaf in group for step in skip(leaf.type)]
+        else:
+            for leaf in group:
+                plan.place[role] = plan.items
+                plan.items += 1
+                plan.steps.append(_reserved(leaf))
+    return plan
+
+
+def _runs(features: Sequence[Leaf]) -> Iterator[list[Leaf]]:
+    """Cut neighbouring features into blocks and what stands between blocks."""
+    between: list[Leaf] = []
+    for _, group in groupby(features, key=_alike):
+        alike = list(group)
+        if not _is_block(alike):
+            between += alike
+            continue
+        if between:
+            yield between
+            between = []
+        yield alike
+    if between:
+        yield between
+
+
+def _alike(leaf: Leaf) -> tuple[str, int | None, bool]:
+    """What features of one block have in common."""
+    return leaf.type.kind, leaf.null, leaf.category
+
+
+def _is_block(run: Sequence[Leaf]) -> bool:
+    kinds = set(map(_alike, run))
+    kind, null, category = kinds.pop()
+    if kinds:
+        return False
+    if kind in FORMATS:
+        return len(run) > SHORT_RUN
+    if len(run) <= SHORT_WHOLE_RUN or null is not None:
+        return False
+    if kind == "enum":
+        return all(len(leaf.type.symbols) <= IN_ONE_BYTE for leaf in run)
+    return kind in WHOLE and not category
+
+
+def _add_run(plan: Plan, run: Sequence[Leaf], *, reject: bool) -> None:
+    columns = slice(plan.width, plan.width + len(run))
+    count, kind, null = len(run), run[0].type.kind, run[0].null
+    if not _is_block(run):
+        step = block_readers.row([_number(leaf, reject=reject) for leaf in run])
+        made = Run(plan.items, columns, "list")
+    elif kind == "enum":
+        step = block_readers.symbol_block([len(leaf.type.symbols) for leaf in run])
+        made = Run(plan.items, columns, "symbols", numbers=_symbol_numbers(run))
+    elif kind not in FORMATS:
+        step = block_readers.whole_block(count, kind)
+        made = Run(plan.items, columns, "longs")
+    elif null is None:
+        step = block_readers.block(count * FORMATS[kind].size)
+        made = Run(plan.items, columns, np.dtype([("value", FORMATS[kind].format)]))
+    else:
+        step = block_readers.nullable_block(count, FORMATS[kind].size, null)
+        pieces = np.dtype([("branch", "u1"), ("value", FORMATS[kind].format)])
+        made = Run(plan.items, columns, pieces, 2 * null)
+    plan.steps.append(step)
+    plan.runs.append(made)
+    plan.items += 1
+    plan.width += count
+
+
+def _number(leaf: Leaf, *, reject: bool) -> Step:
+    """The step of a feature on its own."""
+    kind = leaf.type.kind
+    if leaf.category:
+        step = (
+            field_readers.symbol_number(leaf.type.symbols)
+            if kind == "enum"
+            else field_readers.numbered(_text(leaf.type))
+        )
+    elif kind in FORMATS:
+        step = field_readers.real(kind, reject=reject)
+    else:
+        step = field_readers.truth if kind == "boolean" else field_readers.whole(kind)
+    return step if leaf.null is None else field_readers.nullable(step, leaf.null, absent=NAN)
+
+
+def _symbol_numbers(run: Sequence[Leaf]) -> Array:
+    numbers = np.full((len(run), IN_ONE_BYTE), NAN)
+    for row, leaf in zip(numbers, run, strict=True):
+        row[: len(leaf.type.symbols)] = [number_of(each) for each in leaf.type.symbols]
+    return numbers
+
+
+def _reserved(leaf: Leaf) -> Step:
+    """The step of a reserved field."""
+    step = field_readers.time(PER_MS[leaf.type.logical or ""]) if leaf.role == "event_time" else _text(leaf.type)
+    return step if leaf.null is None else field_readers.nullable(step, leaf.null)
+
+
+def _text(type_: Type) -> Step:
+    """The step of a field in words; `schema` has seen to it that its type is one of these."""
+    match type_.kind:
+        case "int" | "long":
+            return field_readers.whole_text(type_.kind)
+        case "boolean":
+            return field_readers.truth_text
+        case "enum":
+            return field_readers.symbol(type_.symbols)
+        case "fixed":
+            return field_readers.uuid_text
+        case _:
+            return field_readers.text

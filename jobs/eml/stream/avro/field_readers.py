@@ -1,0 +1,188 @@
+"""The steps of a decoder: each takes one field from a payload.
+
+Put together by `plan`; `blocks` has those for many fields at once, `varints` reads numbers of variable length. A step
+is called with the bytes, the position to read at and the list it appends its one item to, and returns the next
+position. Closures, because these cost least per record. Payloads may hold anything: behind the end a step raises
+IndexError or `truncated`, at a bad text UnicodeDecodeError, and the decoder knows what they mean.
+"""
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from eml.core.symbols import number_of
+from eml.stream.avro.varints import READ_WHOLE, bad_value, read_index, read_long, read_size, truncated
+from eml.stream.errors import BadRecordError
+
+Step = Callable[[bytes, int, list[Any]], int]
+
+FORMATS = {"double": struct.Struct("<d"), "float": struct.Struct("<f")}  # as Avro writes them
+NAN = math.nan
+IN_ONE_BYTE = 64  # symbols of an enum whose numbers take one byte
+
+
+def not_finite() -> BadRecordError:
+    """The error of a NaN or an infinity where these are refused."""
+    return BadRecordError("not-finite", "a feature is NaN or infinite (see record.non_finite)")
+
+
+# -- reserved fields -----------------------------------------------------------------------------------------------
+
+
+def text(data: bytes, pos: int, out: list[Any]) -> int:
+    """A string."""
+    size = data[pos]
+    if size & 0x81:  # of more than 63 bytes, or negative
+        size, pos = read_size(data, pos)
+    else:
+        size >>= 1
+        pos += 1
+    end = pos + size
+    if end > len(data):
+        raise truncated()
+    out.append(data[pos:end].decode())
+    return end
+
+
+def whole_text(kind: str) -> Step:
+    """An int or long, in words."""
+    read = READ_WHOLE[kind]
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        value, pos = read(data, pos)
+        out.append(str(value))
+        return pos
+
+    return step
+
+
+def symbol(symbols: Sequence[str]) -> Step:
+    """An enum's symbol."""
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        index, pos = read_index(data, pos, len(symbols))
+        out.append(symbols[index])
+        return pos
+
+    return step
+
+
+def truth_text(data: bytes, pos: int, out: list[Any]) -> int:
+    """A boolean, in words."""
+    pos = truth(data, pos, out)
+    out[-1] = "true" if out[-1] else "false"
+    return pos
+
+
+def uuid_text(data: bytes, pos: int, out: list[Any]) -> int:
+    """A UUID of 16 bytes, in words."""
+    end = pos + 16
+    if end > len(data):
+        raise truncated()
+    out.append(str(UUID(bytes=data[pos:end])))
+    return end
+
+
+def time(per_ms: int) -> Step:
+    """A long that counts `per_ms` to the millisecond, in milliseconds."""
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        value, pos = read_long(data, pos)
+        out.append(value // per_ms)
+        return pos
+
+    return step
+
+
+def nullable(step: Step, null: int, absent: object = None) -> Step:
+    """A union of null, which is its branch `null` (0 or 1), and what `step` reads."""
+    null_byte, set_byte = 2 * null, 2 - 2 * null
+
+    def maybe(data: bytes, pos: int, out: list[Any]) -> int:
+        branch = data[pos]
+        if branch == set_byte:
+            return step(data, pos + 1, out)
+        if branch == null_byte:
+            out.append(absent)
+            return pos + 1
+        index, pos = read_index(data, pos, 2)  # written longer than needed, or not there
+        if index != null:
+            return step(data, pos, out)
+        out.append(absent)
+        return pos
+
+    return maybe
+
+
+def numbered(text_step: Step) -> Step:
+    """A symbol of a category, which `text_step` reads in words, as its number."""
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        pos = text_step(data, pos, out)
+        out[-1] = number_of(out[-1])
+        return pos
+
+    return step
+
+
+def symbol_number(symbols: Sequence[str]) -> Step:
+    """An enum's symbol as its number; the first are looked up by the byte that stands for them."""
+    known = {2 * index: number_of(each) for index, each in enumerate(symbols[:IN_ONE_BYTE])}
+    slow = numbered(symbol(symbols))
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        number = known.get(data[pos])
+        if number is None:
+            return slow(data, pos, out)
+        out.append(number)
+        return pos + 1
+
+    return step
+
+
+# -- single numbers ------------------------------------------------------------------------------------------------
+
+
+def truth(data: bytes, pos: int, out: list[Any]) -> int:
+    """A boolean."""
+    if data[pos] > 1:
+        raise bad_value("a boolean that is neither 0 nor 1")
+    out.append(data[pos])
+    return pos + 1
+
+
+def whole(kind: str) -> Step:
+    """An int or long."""
+    read = READ_WHOLE[kind]
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        byte = data[pos]
+        if byte < 0x80:
+            out.append((byte >> 1) ^ -(byte & 1))
+            return pos + 1
+        value, pos = read(data, pos)
+        out.append(value)
+        return pos
+
+    return step
+
+
+def real(kind: str, *, reject: bool) -> Step:
+    """A double or float; one that is not finite is refused or missing."""
+    unpack, size = FORMATS[kind].unpack_from, FORMATS[kind].size
+
+    def step(data: bytes, pos: int, out: list[Any]) -> int:
+        end = pos + size
+        if end > len(data):
+            raise truncated()
+        value = unpack(data, pos)[0]
+        if value - value != 0.0:  # NaN for NaN and infinities, and cheaper than a call
+            if reject:
+                raise not_finite()
+            value = NAN
+        out.append(value)
+        return end
+
+    return step

@@ -1,0 +1,203 @@
+"""The join of readings with labels that come on a topic of their own: of one key, in any order, bounded.
+
+Called by `fleet` for every reading and every label; calls `shelf` and `pending`. Knows no Flink, no topic and no
+learner. A label may come after its reading, before it, inside it, twice, or never:
+
+    pending   readings without a label          dropped: unlabelled
+    early     labels without a reading          dropped: unmatched
+    settled   ids whose label is known          dropped: what comes again then is taken for new
+
+The first label of an id stands; one inside a reading stands against an early one. An id is on one shelf at most.
+
+Time is a clock that the Kafka timestamps of readings and labels set, so that the records alone decide; one that is
+far in the future is not believed alone (`clock`). A thing waits from what the clock showed when it came, not from its
+own timestamp: a late one has its time, too.
+
+State is a log of pieces, because a key may wait for a thousand readings and each micro-batch changes a few: `changes`
+is the next piece, `whole` one that takes the place of all, due when the log is `outgrown`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
+
+from eml.stream.key_clock import Clock
+from eml.stream.labels.bounded_buffer import Shelf
+from eml.stream.labels.unlabelled import Pending, Spaces
+from eml.stream.state_format import pack, unpack
+
+MAGIC = b"EMLJ"
+VERSION = 1
+SMALL_LOG = 16_384  # bytes that may pile up before a log is worth rewriting, however little lives
+
+
+@dataclass(slots=True)
+class LabelCounts:
+    """What became of readings and labels."""
+
+    joined: int = 0  # readings that found the label that came apart from them
+    early: int = 0  # labels that came before their reading
+    duplicates: int = 0  # labels that said again what was known
+    contradictions: int = 0  # labels that said otherwise
+    unmatched: int = 0  # early labels dropped without a reading
+    unlabelled: int = 0  # readings dropped without a label
+    repeated: int = 0  # readings that came again
+
+    def plus(self, later: "LabelCounts") -> "LabelCounts":
+        """Both together."""
+        return LabelCounts(*(mine + other for mine, other in zip(astuple(self), astuple(later), strict=True)))
+
+
+class LabelJoin:
+    """Readings that wait for labels and labels that wait for readings, of one key.
+
+    `limit` bounds each shelf, `wait_ms` how long a thing stays there.
+    """
+
+    def __init__(self, limit: int, wait_ms: int) -> None:
+        self.counts = LabelCounts()
+        self._wait_ms = wait_ms
+        self._clock = Clock()
+        self._due = 0  # nothing can be dropped for its age until the clock is beyond
+        self._pending: Shelf[Pending] = Shelf(limit)
+        self._early: Shelf[str] = Shelf(limit)
+        self._settled: Shelf[str] = Shelf(limit)
+        self._spaces = Spaces()
+        self._written_clock = self._clock.dump()
+        self._first, self._later = 0, 0  # bytes of the log's first piece, and of those after it
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def take_counts(self) -> LabelCounts:
+        """What happened since the last call; not part of the state."""
+        counts, self.counts = self.counts, LabelCounts()
+        return counts
+
+    # -- readings and labels ---------------------------------------------------------------------------------------
+
+    def expect(self, reading: Pending) -> str | None:
+        """A reading came without a label: its label if that came early; otherwise it is kept, once."""
+        event_id = reading.event_id
+        self._advance(reading.timestamp_ms)
+        if self._pending.get(event_id) is not None or self._settled.get(event_id) is not None:
+            self.counts.repeated += 1
+            return None
+        label = self._early.take(event_id)
+        if label is None:
+            self.counts.unlabelled += self._pending.put(event_id, self._clock.now_ms, reading)
+            return None
+        self.counts.joined += 1
+        self._settled.put(event_id, self._clock.now_ms, label)
+        return label
+
+    def settle(self, event_id: str, label: str, timestamp_ms: int) -> bool:
+        """A reading came with its label inside: whether to learn it, which is not the case the second time.
+
+        One that waited for its label is learnt as it is now, and waits no more.
+        """
+        self._advance(timestamp_ms)
+        settled = self._settled.get(event_id)
+        if settled is not None:
+            self.counts.repeated += 1
+            self.counts.contradictions += settled != label
+            return False
+        if self._pending.take(event_id) is not None:
+            self.counts.repeated += 1
+        else:
+            early = self._early.take(event_id)
+            if early is not None:
+                self._count_again(early, label)
+        self._settled.put(event_id, self._clock.now_ms, label)
+        return True
+
+    def answer(self, event_id: str, label: str, timestamp_ms: int) -> Pending | None:
+        """A label came: the reading it belongs to; None where that is still to come, or its label is known."""
+        self._advance(timestamp_ms)
+        reading = self._pending.take(event_id)
+        if reading is not None:
+            self.counts.joined += 1
+            self._settled.put(event_id, self._clock.now_ms, label)
+            return reading
+        known = self._settled.get(event_id)
+        if known is None:
+            known = self._early.get(event_id)
+        if known is not None:
+            self._count_again(known, label)
+        else:
+            self.counts.early += 1
+            self.counts.unmatched += self._early.put(event_id, self._clock.now_ms, label)
+        return None
+
+    def _count_again(self, known: str, label: str) -> None:
+        if known == label:
+            self.counts.duplicates += 1
+        else:
+            self.counts.contradictions += 1
+
+    def _advance(self, timestamp_ms: int) -> None:
+        if self._clock.advance(timestamp_ms) > self._due:
+            self._drop_old()
+
+    def _drop_old(self) -> None:
+        start = self._clock.now_ms - self._wait_ms
+        self.counts.unlabelled += self._pending.drop_before(start)
+        self.counts.unmatched += self._early.drop_before(start)
+        self._settled.drop_before(start)
+        oldest = min(shelf.oldest_ms(self._clock.now_ms) for shelf in (self._pending, self._early, self._settled))
+        self._due = oldest + self._wait_ms
+
+    # -- state -----------------------------------------------------------------------------------------------------
+
+    def changes(self) -> bytes | None:
+        """The next piece of the log: what happened since the last one; None where nothing did."""
+        shelves = (self._pending, self._early, self._settled)
+        if self._clock.dump() == self._written_clock and not any(shelf.changed for shelf in shelves):
+            return None
+        spaces, rows, values = self._spaces.describe(self._pending.news())
+        labels = [self._early.news(), self._settled.news()]
+        piece = self._write([self._clock.dump(), [shelf.gone() for shelf in shelves], spaces, rows, *labels], values)
+        self._count(piece)
+        return piece
+
+    def whole(self) -> bytes:
+        """One piece that takes the place of all before it."""
+        self._spaces, self._first, self._later = Spaces(), 0, 0
+        spaces, rows, values = self._spaces.describe(self._pending.everything())
+        labels = [self._early.everything(), self._settled.everything()]
+        piece = self._write([self._clock.dump(), [([], 0)] * 3, spaces, rows, *labels], values)
+        self._count(piece)
+        return piece
+
+    @property
+    def outgrown(self) -> bool:
+        """Whether more was appended to the log than `whole` would cost: rewriting doubles the writing at most."""
+        return self._later > self._first + SMALL_LOG
+
+    def _write(self, description: list[object], values: bytes) -> bytes:
+        for shelf in (self._pending, self._early, self._settled):
+            shelf.written()
+        self._written_clock = self._clock.dump()
+        return pack(MAGIC, VERSION, description, values)
+
+    def _count(self, piece: bytes) -> None:
+        if self._first:
+            self._later += len(piece)
+        else:
+            self._first = len(piece)
+
+    @classmethod
+    def load(cls, limit: int, wait_ms: int, pieces: Iterable[bytes]) -> "LabelJoin":
+        """The join whose log this is."""
+        loaded = cls(limit, wait_ms)
+        for piece in pieces:
+            loaded._replay(piece)
+            loaded._count(piece)
+        return loaded
+
+    def _replay(self, piece: bytes) -> None:
+        description, values = unpack(MAGIC, VERSION, piece, "a key's labels")
+        clock, gone, spaces, rows, early, settled = description
+        self._clock, self._written_clock = Clock.load(clock), clock
+        self._pending.replay(gone[0], self._spaces.read(spaces, rows, values))
+        self._early.replay(gone[1], early)
+        self._settled.replay(gone[2], settled)

@@ -1,0 +1,79 @@
+"""The schemas a task knows: one bounded memory for all its clients of the registry.
+
+Used by `registry`. The operator's client and that of `newest` share one: a version that was fetched because it is
+announced needs no look-up when its first record comes. Safe for several threads.
+"""
+
+import threading
+from collections import OrderedDict, deque
+from typing import Generic, TypeVar
+
+from eml.stream.avro.reading_schema import ReadingSchema
+from eml.stream.errors import BadSchemaError
+from eml.stream.keys import ReadKey
+
+WITNESSES = 3  # ids by which a registry shows that it has its schemas: one may have been deleted since
+_S = TypeVar("_S")
+
+
+class SchemaCache:
+    """What is known of schemas; `known_id` is one that the registry has for sure.
+
+    Readings and keys apart: registries give one id to one text, and anybody can write any id into a key.
+    """
+
+    def __init__(self, size: int, known_id: int = 0) -> None:
+        self.ids = KnownIds(known_id)
+        self.readings: Known[ReadingSchema] = Known(size, self.ids)
+        self.keys: Known[ReadKey] = Known(size, self.ids)
+
+
+class KnownIds:
+    """Ids that the registry has, or had."""
+
+    def __init__(self, known_id: int) -> None:
+        self._witnesses: deque[int] = deque([known_id] if known_id else [], WITNESSES)
+        self._lock = threading.Lock()
+        self.highest = known_id  # 0 while none is known
+
+    def add(self, schema_id: int) -> None:
+        """The registry has this one."""
+        with self._lock:
+            if schema_id not in self._witnesses:
+                self._witnesses.append(schema_id)
+            self.highest = max(self.highest, schema_id)
+
+    def witnesses(self) -> list[int]:
+        """Ids that the registry had, the last found first."""
+        with self._lock:
+            return list(reversed(self._witnesses))
+
+
+class Known(Generic[_S]):
+    """Schemas by id, the least recently used first."""
+
+    def __init__(self, size: int, ids: KnownIds) -> None:
+        self._size = size
+        self._ids = ids
+        self._found: OrderedDict[int, _S | BadSchemaError] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def get(self, schema_id: int) -> _S | BadSchemaError | None:
+        """The schema, if it is known, or what is wrong with it."""
+        with self._lock:
+            found = self._found.get(schema_id)
+            if found is not None:
+                self._found.move_to_end(schema_id)
+            return found
+
+    def put(self, schema_id: int, found: _S | BadSchemaError) -> None:
+        """From now on the schema is known."""
+        self._ids.add(schema_id)
+        with self._lock:
+            self._found[schema_id] = found
+            self._found.move_to_end(schema_id)
+            if len(self._found) > self._size:
+                self._found.popitem(last=False)

@@ -10,7 +10,7 @@ from typing import Any
 from eml.local import topics as kafka_topics
 from eml.local.messages import ReadingWriter
 from eml.local.stack import Stack
-from eml.stream.output.encoder import schema_text
+from eml.stream.output.schemas import schema_text
 from tests.hostile.expected import PREDICTION, SILENT
 from tests.hostile.site import Hostile, Site
 from tests.hostile.traffic import CONFIG, Place, Results, Sent

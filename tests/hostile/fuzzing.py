@@ -17,14 +17,16 @@ from eml.settings import KafkaSettings, LearningSettings, RecordSettings, Settin
 from eml.stream import waiting_records
 from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
 from eml.stream.errors import BadRecordError, BadSchemaError, RegistryUnavailableError
+from eml.stream.keys import KeyName
 from eml.stream.limits import headers_size
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.micro_batch import Results
 from eml.stream.output import dead_letters
-from eml.stream.output.encoder import Encoder, read_evolution, read_prediction, schema_text
+from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
-from eml.stream.wire import frame, unframe
+from eml.stream.wire import SchemaId, frame, unframe
 from tests.hostile.site import reading_fields, record_schema, written
 
 REASONS = {  # all that a record may be refused for here; `internal` is not among them
@@ -102,7 +104,9 @@ TEXTS = {
     7: record_schema([{"name": "note", "type": "string"}]),
     LABEL: schema_text("label"),
 }
-SCHEMAS = {number: compile_schema(text, number, SUBJECT, number, RecordSettings()) for number, text in TEXTS.items()}
+SCHEMAS = {
+    number: compile_schema(text, SchemaId(number), SUBJECT, number, RecordSettings()) for number, text in TEXTS.items()
+}
 
 
 def decode(data: bytes) -> None:
@@ -148,7 +152,7 @@ def schema(data: bytes) -> None:
     else:
         text = _damaged(choices, TEXTS[choices.one(*TEXTS)].encode()).decode(errors="replace")
     try:
-        compiled = compile_schema(text, 1, SUBJECT, 1, RECORD)
+        compiled = compile_schema(text, SchemaId(1), SUBJECT, 1, RECORD)
     except BadSchemaError as error:
         assert error.reason in REASONS  # noqa: PT017  no pytest here
         return
@@ -290,9 +294,9 @@ def step(data: bytes) -> None:
         model = loaded
 
 
-def _kept(changes: state_codec.Changes) -> state_codec.Parts:
+def _kept(changes: state_codec.StateUpdate) -> state_codec.StateParts:
     labels = [changes.all_labels] if changes.all_labels is not None else changes.labels
-    return state_codec.Parts(changes.model, changes.small, changes.others, labels)
+    return state_codec.StateParts(changes.model, changes.window, changes.others, labels)
 
 
 def _same_future(one: KeyModel, other: KeyModel, key: str) -> None:
@@ -300,7 +304,8 @@ def _same_future(one: KeyModel, other: KeyModel, key: str) -> None:
     value = POOL[5][0]
     raws = [Raw(value, Position("readings", 0, 10**6, 61_000), {})]
     copies = [
-        state_codec.load(key, SETTINGS, _kept(state_codec.take_changes(each, everything=True))) for each in (one, other)
+        state_codec.load(KeyName(key), SETTINGS, _kept(state_codec.take_changes(each, everything=True)))
+        for each in (one, other)
     ]
     said = [repr(copy.step(raws, look_up).predictions) for copy in copies]
     assert said[0] == said[1]
@@ -315,10 +320,10 @@ def _check_results(key: str, raws: list[Raw], results: Results) -> None:
     assert {raw.position.offset for raw in raws} - silent <= ends.keys() <= {raw.position.offset for raw in raws}
     assert {letter.reason for letter in results.dead_letters} <= REASONS
     for scored in results.predictions:
-        fields = read_prediction(ENCODER.prediction(key, scored))
+        fields = read_prediction(ENCODER.prediction(KeyName(key), scored))
         assert (fields["label"], fields["source_offset"]) == (scored.label, scored.position.offset)
     for evolved in results.evolutions:
-        read_evolution(ENCODER.evolution(key, evolved))
+        read_evolution(ENCODER.evolution(KeyName(key), evolved))
     for letter in results.dead_letters:
         written = dead_letters.encode(key.encode(errors="replace"), letter, SETTINGS.limits)
         assert headers_size(written.headers) + len(written.value or b"") <= SETTINGS.limits.dead_letter_bytes

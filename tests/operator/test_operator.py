@@ -19,9 +19,10 @@ from eml.settings import (
 )
 from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.errors import BadSchemaError, RegistryUnavailableError
-from eml.stream.keys import ReadKey
+from eml.stream.keys import KafkaKey, ReadKey
 from eml.stream.model_keys import model_of
-from eml.stream.output.encoder import read_evolution, read_prediction, schema_text
+from eml.stream.output.encoder import read_evolution, read_prediction
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from tests.operator.fakes import FakeRuntime
 from tests.synthetic import label_value
@@ -87,7 +88,7 @@ class Task:
         columns = zip(
             *(
                 (
-                    model_of(self.settings.model, key, raw.headers),
+                    model_of(self.settings.model, KafkaKey(key), raw.headers),
                     key,
                     raw.position.partition,
                     raw.position.offset,

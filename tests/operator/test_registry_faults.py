@@ -10,7 +10,7 @@ from pyflink.common import Row
 
 from eml.flink.operator import EvolvingOperator
 from eml.settings import Settings, load
-from eml.stream.output.encoder import schema_text
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import frame
 from tests.operator.fakes import FakeRuntime

@@ -30,10 +30,11 @@ from pyflink.datastream.state import MapState, MapStateDescriptor, StateTtlConfi
 
 from eml.settings import Settings
 from eml.stream import waiting_records
+from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.limits import record_size
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.warm_start import Donors
+from eml.stream.models.warm_start import WarmStartModels
 from eml.stream.records import Raw
 from eml.stream.state_format import pack, unpack
 
@@ -104,10 +105,10 @@ class ModelStore:
     def __init__(self, context: RuntimeContext, settings: Settings) -> None:
         self._settings = settings
         self._ttl_s = settings.job.state_ttl_ms / 1000
-        self._donors = Donors()
-        self._cache: OrderedDict[str, Live] = OrderedDict()
+        self._donors = WarmStartModels()
+        self._cache: OrderedDict[KafkaKey, Live] = OrderedDict()
         self._cached_bytes = 0
-        self._queues: dict[str, dict[str, Queue]] = {}  # by bucket and model
+        self._queues: dict[str, dict[KafkaKey, Queue]] = {}  # by bucket and model
         self._bucket = ""
         self._now = 0.0
         ttl = _time_to_live(CLEANED_UP * settings.job.state_ttl_ms)
@@ -124,7 +125,7 @@ class ModelStore:
 
     # -- models ----------------------------------------------------------------------------------------------------
 
-    def get(self, key: str, name: str) -> Live:
+    def get(self, key: KafkaKey, name: KeyName) -> Live:
         """The model of a key, from the cache or from state; a new one where there is none, or none that still lives.
 
         Without a name, a key that is not in the cache comes without its models: only its records can wait.
@@ -140,22 +141,22 @@ class ModelStore:
         self._cache.move_to_end(key)
         return live
 
-    def load(self, name: str, parts: state_codec.Parts) -> KeyModel:
+    def load(self, name: KeyName, parts: state_codec.StateParts) -> KeyModel:
         """A model from its parts."""
         return state_codec.load(name, self._settings, parts, self._donors)
 
-    def parts(self, key: str) -> state_codec.Parts:
+    def parts(self, key: KafkaKey) -> state_codec.StateParts:
         """What state holds of a model."""
         return self._parts(key, self._index(key))
 
-    def forget(self, key: str) -> None:
+    def forget(self, key: KafkaKey) -> None:
         """Take a model out of the cache; its state stays."""
         live = self._cache.pop(key, None)
         if live is not None:
             self._cached_bytes -= live.size
             self._donors.forget(live.model.key)
 
-    def store(self, key: str, live: Live, *, everything: bool = False) -> bool:
+    def store(self, key: KafkaKey, live: Live, *, everything: bool = False) -> bool:
         """Write what changed, all of it now and then; whether a model was written."""
         before, index = live.size, live.index
         written_at = index.written_at
@@ -163,7 +164,7 @@ class ModelStore:
         if written_at is not None and not everything and not state_codec.has_changes(live.model):
             return False
         changes = state_codec.take_changes(live.model, everything=everything, log=True)
-        written = {"model": changes.model, "window": changes.small, "others": changes.others}
+        written = {"model": changes.model, "window": changes.window, "others": changes.others}
         for part, data in written.items():
             if data is not None:
                 self._states[part].put(key, data)
@@ -172,7 +173,7 @@ class ModelStore:
             written_at = self._now
         new = {part for part, data in written.items() if data is not None}
         labels = self._append("labels", key, live, index.labels, changes.all_labels, changes.labels)
-        pieces = self._append("changes", key, live, index.changes, changes.model and b"", changes.model_changes)
+        pieces = self._append("changes", key, live, index.changes, changes.model and b"", changes.changes)
         index = Index(written_at, index.parts | new, labels, pieces)
         if index != live.index:
             self._states["index"].put(key, index.dump())
@@ -180,9 +181,11 @@ class ModelStore:
         if self._cache.get(key) is live:
             self._cached_bytes += live.size - before
             self._shrink()
-        return changes.model is not None or bool(changes.model_changes)
+        return changes.model is not None or bool(changes.changes)
 
-    def _append(self, log: str, key: str, live: Live, count: int, anew: bytes | None, pieces: Sequence[bytes]) -> int:
+    def _append(
+        self, log: str, key: KafkaKey, live: Live, count: int, anew: bytes | None, pieces: Sequence[bytes]
+    ) -> int:
         """Write new pieces of a log that has `count`, behind its only piece `anew` where it begins anew; the count."""
         state = self._states[log]
         if anew is not None:
@@ -195,39 +198,39 @@ class ModelStore:
             count += 1
         return count
 
-    def _read(self, key: str, name: str) -> Live:
+    def _read(self, key: KafkaKey, name: KeyName) -> Live:
         index = self._index(key) if name else Index()
         if self._is_over(index):
             self._clear(key, index)
             index = Index()
         parts = self._parts(key, index)
-        sizes = {part: len(getattr(parts, "small" if part == "window" else part) or b"") for part in PARTS}
+        sizes = {part: len(getattr(parts, part) or b"") for part in PARTS}
         sizes["labels"] = sum(map(len, parts.labels))
-        sizes["changes"] = sum(map(len, parts.model_changes))
+        sizes["changes"] = sum(map(len, parts.changes))
         return Live(self.load(name, parts), index, sizes)
 
-    def _index(self, key: str) -> Index:
+    def _index(self, key: KafkaKey) -> Index:
         data = self._states["index"].get(key)
         return Index() if data is None else Index.load(data)
 
-    def _parts(self, key: str, index: Index) -> state_codec.Parts:
+    def _parts(self, key: KafkaKey, index: Index) -> state_codec.StateParts:
         found = {part: self._states[part].get(key) for part in PARTS if part in index.parts}
         labels, changes = (
             [self._states[log].get(f"{number}:{key}") for number in range(getattr(index, log))] for log in LOGS
         )
-        return state_codec.Parts(found.get("model"), found.get("window"), found.get("others"), labels, changes)
+        return state_codec.StateParts(found.get("model"), found.get("window"), found.get("others"), labels, changes)
 
     def _is_over(self, index: Index) -> bool:
         return index.written_at is not None and self._now - index.written_at > FORGOTTEN * self._ttl_s
 
-    def _clear(self, key: str, index: Index) -> None:
+    def _clear(self, key: KafkaKey, index: Index) -> None:
         for part in (*index.parts, "index"):
             self._states[part].remove(key)
         for log in LOGS:
             for number in range(getattr(index, log)):
                 self._states[log].remove(f"{number}:{key}")
 
-    def _put(self, key: str, live: Live) -> None:
+    def _put(self, key: KafkaKey, live: Live) -> None:
         self._cache[key] = live
         self._cached_bytes += live.size
         self._shrink()
@@ -241,15 +244,15 @@ class ModelStore:
 
     # -- records that wait -----------------------------------------------------------------------------------------
 
-    def queues(self) -> dict[str, Queue]:
+    def queues(self) -> dict[KafkaKey, Queue]:
         """The models of the bucket that have waiting records."""
         return self._queues[self._bucket]
 
-    def waiting(self, key: str) -> Queue:
+    def waiting(self, key: KafkaKey) -> Queue:
         """The queue of a model; an empty one where nothing waits."""
         return self._queues[self._bucket].get(key) or Queue()
 
-    def add_waiting(self, key: str, records: Sequence[Raw]) -> None:
+    def add_waiting(self, key: KafkaKey, records: Sequence[Raw]) -> None:
         """Keep records behind those that wait already."""
         if not records:
             return
@@ -260,7 +263,7 @@ class ModelStore:
         self._states["waiting"].put(piece, waiting_records.dump(records))
         queue.add(piece, count, size)
 
-    def take_waiting(self, key: str) -> list[Raw]:
+    def take_waiting(self, key: KafkaKey) -> list[Raw]:
         """The waiting records of a model, which wait no more."""
         queue = self.queues().pop(key, Queue())
         records = [raw for piece in queue.pieces for raw in self._waiting_piece(piece)]
@@ -268,7 +271,7 @@ class ModelStore:
             self._states["waiting"].remove(piece)
         return records
 
-    def first_waiting(self, key: str) -> Raw | None:
+    def first_waiting(self, key: KafkaKey) -> Raw | None:
         """The first of the waiting records: its schema decides whether the others can be read."""
         pieces = self.waiting(key).pieces
         return self._waiting_piece(pieces[0])[0] if pieces else None
@@ -277,12 +280,12 @@ class ModelStore:
         data = self._states["waiting"].get(piece)
         return [] if data is None else waiting_records.load(data)
 
-    def _read_queues(self) -> dict[str, Queue]:
+    def _read_queues(self) -> dict[KafkaKey, Queue]:
         """What waits in the bucket; the entries' keys say how much, so that no record has to be read for it."""
-        found: dict[str, Queue] = {}
+        found: dict[KafkaKey, Queue] = {}
         for piece in sorted(self._states["waiting"].keys(), key=_numbers):
             _, count, size = _numbers(piece)
-            found.setdefault(piece.split(":", 3)[3], Queue()).add(piece, count, size)
+            found.setdefault(KafkaKey(piece.split(":", 3)[3]), Queue()).add(piece, count, size)
         return found
 
 

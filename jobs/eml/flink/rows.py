@@ -11,6 +11,7 @@ from pyflink.common import Row, Types
 
 from eml.flink.model_store import BYTES
 from eml.settings import Settings
+from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.models.micro_batch import Results
 from eml.stream.output import dead_letters
 from eml.stream.output.encoder import Encoder
@@ -60,10 +61,10 @@ class Rows:
         self._by_key = settings.model.by == "key"
         self._encoder = Encoder(prediction_schema_id, evolution_schema_id, settings.limits.event_bytes)
 
-    def records(self, columns: Sequence[Sequence[Any]]) -> dict[str, list[Raw]]:
+    def records(self, columns: Sequence[Sequence[Any]]) -> dict[KafkaKey, list[Raw]]:
         """The records of a micro-batch by the key of their model, in their order."""
         readings, labels = self._kafka.readings_topic, self._kafka.labels_topic
-        found: dict[str, list[Raw]] = {}
+        found: dict[KafkaKey, list[Raw]] = {}
         models, keys, *rest = columns
         for model, key, partition, offset, timestamp, value, headers, is_label in zip(
             keys if self._by_key else models, keys, *rest, strict=True
@@ -72,7 +73,7 @@ class Rows:
             found.setdefault(model, []).append(Raw(value, position, headers or NO_HEADERS, key))
         return found
 
-    def written(self, key: str, name: str, results: Results) -> Written:
+    def written(self, key: KafkaKey, name: KeyName, results: Results) -> Written:
         """What became of a model's records; its `name` stands in predictions and events."""
         encoder, kafka_key = self._encoder, key.encode("latin-1")
         written = Written()

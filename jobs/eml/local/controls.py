@@ -12,6 +12,7 @@ from typing import Self
 from eml.core import LearnerConfig
 from eml.local.sender import Sent
 from eml.settings import Settings
+from eml.stream.keys import KeyName
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.micro_batch import LookUp
 from eml.stream.records import Position, Raw
@@ -48,7 +49,7 @@ class Contestant:
         for record in sent:
             pieces.setdefault(self.model_of(record), []).append(record)
         for which, piece in pieces.items():
-            model = self._models.setdefault(which, KeyModel(piece[0].planned.key, self.settings))
+            model = self._models.setdefault(which, KeyModel(KeyName(piece[0].planned.key), self.settings))
             results = model.step([_raw(record) for record in piece], self.look_up)
             self.labels.update({str(scored.event_id): scored.label for scored in results.predictions})
 

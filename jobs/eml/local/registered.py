@@ -14,7 +14,8 @@ from eml.stream.avro.reading_schema import compile_schema
 from eml.stream.errors import BadSchemaError
 from eml.stream.registry.client import AROUND_SCHEMA
 from eml.stream.registry.http_client import Answer, AnswerError, RegistryHttp
-from eml.stream.registry.subjects import Subjects, newest_of
+from eml.stream.registry.subjects import Subjects, newest_version
+from eml.stream.wire import SchemaId
 
 TIMEOUT_MS = 15_000  # a registry's first answers are slow, and nothing waits behind us
 
@@ -42,9 +43,9 @@ class RegisteredSchemas:
         if not places:
             return "", 0
         try:
-            schema = self._subjects.placed(compile_schema(text, 0, "", 0, self._record), places)
+            schema = self._subjects.resolve(compile_schema(text, SchemaId(0), "", 0, self._record), places)
         except BadSchemaError:  # the job's business: dead letters
-            return newest_of(None, places)
+            return newest_version(None, places)
         return schema.subject, schema.version
 
     def _ask(self, path: str) -> Answer:

@@ -5,8 +5,9 @@ Made by `demo`; asked by `sender` for ids, and by `controls` for what is behind 
 
 from eml.settings import RecordSettings, RegistrySettings
 from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
-from eml.stream.output.encoder import schema_text
+from eml.stream.output.schemas import schema_text
 from eml.stream.registry.client import SchemaRegistry
+from eml.stream.wire import SchemaId
 
 REGISTRY_TIMEOUT_MS = 15_000  # its first answers are slow
 
@@ -24,5 +25,5 @@ class Registrar:
         """The id of a version's schema."""
         text = schema_text(f"readings/v{version}")
         schema_id = self._registry.register(self._subject, text)
-        self.schemas[schema_id] = compile_schema(text, schema_id, self._subject, version, RecordSettings())
+        self.schemas[schema_id] = compile_schema(text, SchemaId(schema_id), self._subject, version, RecordSettings())
         return schema_id

@@ -8,8 +8,11 @@ import json
 from collections.abc import Mapping
 
 from eml.local.replay import Figures, Said, What
+from eml.stream.keys import KeyName
+from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
-from eml.stream.records import DeadLetter, Evolved, Scored
+from eml.stream.output.events import EvolutionEvent
+from eml.stream.output.predictions import Prediction
 from eml.stream.state_format import text_of
 
 ENCODER = Encoder(0, 0)  # no registry gave its schemas an id, and nobody asks for it
@@ -22,10 +25,10 @@ def line_of(said: Said) -> str:
 
 
 def _fields(key: str, what: What) -> dict[str, dict[str, object]]:
-    if isinstance(what, Scored):
-        return {"prediction": read_prediction(ENCODER.prediction(key, what))}
-    if isinstance(what, Evolved):
-        return {"evolution": read_evolution(ENCODER.evolution(key, what))}
+    if isinstance(what, Prediction):
+        return {"prediction": read_prediction(ENCODER.prediction(KeyName(key), what))}
+    if isinstance(what, EvolutionEvent):
+        return {"evolution": read_evolution(ENCODER.evolution(KeyName(key), what))}
     return {"dead_letter": _dead_letter(key, what)}
 
 

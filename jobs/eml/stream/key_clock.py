@@ -1,6 +1,7 @@
 """A key's time, from the timestamps of its records, some of which may be wrong.
 
-Used by `fleet` for windows and for how long former models are kept, and by `labels` for how long things wait. It
+Used by `models.key_state` for windows and for how long former models are kept, and by `labels.label_join` for how long
+items wait. It
 depends on the records alone, so a replay shows the same time at the same records. It never goes back.
 
     up to an hour ahead     believed at once
@@ -15,7 +16,7 @@ LEAP_MS = 3_600_000  # 1 hour: shorter than anything that is kept by time should
 CONFIRMED = 8  # records: more than a device sends before its clock is set, few enough to be there soon
 
 
-class Clock:
+class KeyClock:
     """The largest timestamp so far, without those that nothing confirms."""
 
     __slots__ = ("_recent", "_shift_ms", "now_ms")
@@ -57,7 +58,7 @@ class Clock:
         return [self.now_ms, self._shift_ms, *(self.now_ms - each for each in self._recent)]
 
     @classmethod
-    def load(cls, values: Sequence[int]) -> "Clock":
+    def load(cls, values: Sequence[int]) -> "KeyClock":
         """The clock that was dumped."""
         now_ms, shift_ms, *before = values
         return cls(now_ms, shift_ms, [now_ms - each for each in before])

@@ -12,7 +12,7 @@ from eml.local.record_lines import Arrived, Registered
 from eml.local.schema_book import SchemaBook
 from eml.settings import RecordSettings, Settings
 from eml.stream.errors import BadSchemaError
-from eml.stream.output.encoder import schema_text
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import frame
 from tests.unit.local.replay_golden import BY_HAND, RECORDS

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eml.settings import KafkaSettings, LearningSettings
-from eml.stream.key_clock import CONFIRMED, LEAP_MS, Clock
+from eml.stream.key_clock import CONFIRMED, LEAP_MS, KeyClock
+from eml.stream.keys import KeyName
 from eml.stream.labels.label_join import LabelCounts
 from eml.stream.models.key_model import KeyModel
 from eml.stream.records import Raw
@@ -22,7 +23,7 @@ NOW_MS = 1_763_270_000_000
 
 
 def shown(timestamps: Sequence[int]) -> list[int]:
-    clock = Clock()
+    clock = KeyClock()
     return [clock.advance(NOW_MS + each) - NOW_MS for each in timestamps]
 
 
@@ -66,19 +67,19 @@ def test_a_device_that_sends_once_a_day_is_a_few_records_behind():
 
 
 def test_no_timestamp_is_no_time():
-    clock = Clock()
+    clock = KeyClock()
     assert [clock.advance(-1), clock.advance(7), clock.advance(-1)] == [0, 7, 7]
 
 
 @given(st.lists(st.integers(-1, 2 * YEAR_MS) | st.integers(0, 10), max_size=60), st.integers(0, 60))
 def test_it_never_goes_back_and_is_the_same_through_its_state(timestamps, cut):
-    clock, times = Clock(), []
+    clock, times = KeyClock(), []
     for number, each in enumerate(timestamps):
         if number == cut:
-            clock = Clock.load(clock.dump())
+            clock = KeyClock.load(clock.dump())
         times.append(clock.advance(each))
     assert times == sorted(times)
-    whole = Clock()
+    whole = KeyClock()
     assert times == [whole.advance(each) for each in timestamps]
     assert len(clock.dump()) <= 2 + CONFIRMED
 
@@ -91,15 +92,15 @@ def late(raws: Sequence[Raw], number: int, by_ms: int) -> None:
 
 
 def former(model: KeyModel) -> int:
-    assert model.moves.lines is not None
-    return len(model.moves.lines.former)
+    assert model.state.models is not None
+    return len(model.state.models.others)
 
 
 @pytest.mark.parametrize("number", [60, 80, 119])
 def test_a_timestamp_a_year_ahead_drops_no_former_model(number):
     raws = records([1] * 60 + [2] * 60, labelled=1.0)
     late(raws, number, YEAR_MS)
-    model = KeyModel("pump", SETTINGS)
+    model = KeyModel(KeyName("pump"), SETTINGS)
     model.step(raws, look_up)
     assert former(model) == 1
 
@@ -108,7 +109,7 @@ def test_former_models_of_a_device_whose_clock_is_set_ahead_for_good_go_after_a_
     raws = records([1] * 60 + [2] * 60, labelled=1.0)
     for number in range(80, 120):
         late(raws, number, YEAR_MS)
-    model = KeyModel("pump", SETTINGS)
+    model = KeyModel(KeyName("pump"), SETTINGS)
     model.step(raws[:80], look_up)
     assert former(model) == 1
     model.step(raws[80 : 80 + CONFIRMED], look_up)

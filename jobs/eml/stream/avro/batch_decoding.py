@@ -14,10 +14,10 @@ from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.errors import BadRecordError
 from eml.stream.limits import check_size
 from eml.stream.records import Raw
-from eml.stream.wire import HEADER_SIZE, unframe
+from eml.stream.wire import HEADER_SIZE, SchemaId, unframe
 
 Decode = Callable[[ReadingSchema, Sequence[Raw]], Decoded]  # of records that are all of one schema
-Cached = Callable[[int], ReadingSchema | None]  # the schema with an id, where no look-up is needed
+Cached = Callable[[SchemaId], ReadingSchema | None]  # the schema with an id, where no look-up is needed
 
 
 def decode(schema: ReadingSchema, raws: Sequence[Raw]) -> Decoded:
@@ -40,7 +40,7 @@ class BatchDecoding:
     def __init__(self, records: Iterable[Raw], cached: Cached, limits: LimitsSettings) -> None:
         self._places: dict[int, int] = {}  # by the identity of a record, which its caller holds meanwhile
         self._groups: dict[int, _Group] = {}  # by the identity of a schema
-        by_id: dict[int, list[Raw]] = {}
+        by_id: dict[SchemaId, list[Raw]] = {}
         for raw in records:
             schema_id = _readable_id(raw, limits)
             if schema_id is not None:
@@ -73,7 +73,7 @@ class BatchDecoding:
         return group.decoded.at(kept, found, bad)
 
 
-def _readable_id(raw: Raw, limits: LimitsSettings) -> int | None:
+def _readable_id(raw: Raw, limits: LimitsSettings) -> SchemaId | None:
     try:
         check_size(raw, limits)
         return unframe(raw.value)

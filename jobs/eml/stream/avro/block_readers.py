@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from eml.stream.avro.field_readers import Step, nullable, whole
+from eml.stream.avro.field_readers import FieldReader, nullable, whole
 from eml.stream.avro.varints import read_index, truncated, write_long
 
 # An int or long of no more bits than it may have; one written with zeros behind it is left to slower steps.
@@ -20,7 +20,7 @@ SHORTEST = {
 WINDOW = 64  # values looked at together: a record of many, null by turns, must not take the square of their number
 
 
-def row(steps: Sequence[Step]) -> Step:
+def row(steps: Sequence[FieldReader]) -> FieldReader:
     """A run of numbers of any kinds, as one list."""
 
     def step(data: bytes, pos: int, out: list[Any]) -> int:
@@ -33,7 +33,7 @@ def row(steps: Sequence[Step]) -> Step:
     return step
 
 
-def block(width: int) -> Step:
+def block(width: int) -> FieldReader:
     """A run of doubles or floats, `width` bytes in all, as its bytes."""
 
     def step(data: bytes, pos: int, out: list[Any]) -> int:
@@ -46,7 +46,7 @@ def block(width: int) -> Step:
     return step
 
 
-def whole_block(count: int, kind: str) -> Step:
+def whole_block(count: int, kind: str) -> FieldReader:
     """A run of ints or longs, as the bytes that `read_longs` reads."""
     match = re.compile(b"(?:%b){%d}+" % (SHORTEST[kind], count)).match
     careful = row([whole(kind)] * count)
@@ -63,7 +63,7 @@ def whole_block(count: int, kind: str) -> Step:
     return step
 
 
-def symbol_block(sizes: Sequence[int]) -> Step:
+def symbol_block(sizes: Sequence[int]) -> FieldReader:
     """A run of enums of so many symbols each, 64 at most, as bytes that are twice the symbols' numbers."""
     alike = ((size, len(list(group))) for size, group in groupby(sizes))
     match = re.compile(b"".join(b"%b{%d}" % (_one_of(size), count) for size, count in alike)).match
@@ -88,7 +88,7 @@ def _one_of(size: int) -> bytes:
     return b"[%b]" % b"".join(re.escape(bytes([2 * index])) for index in range(size))
 
 
-def nullable_block(count: int, size: int, null: int) -> Step:
+def nullable_block(count: int, size: int, null: int) -> FieldReader:
     """A run of nullable doubles or floats, as `count` pieces of a branch and `size` bytes, zeros for a null."""
     stride = 1 + size
     width = count * stride
@@ -105,7 +105,7 @@ def nullable_block(count: int, size: int, null: int) -> Step:
     return step
 
 
-def _filler(count: int, size: int, null: int) -> Step:
+def _filler(count: int, size: int, null: int) -> FieldReader:
     """As `nullable_block`, where some are null: goes from change to change, not from value to value."""
     stride = 1 + size
     set_byte, null_byte = bytes([2 - 2 * null]), bytes([2 * null])

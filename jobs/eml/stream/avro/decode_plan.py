@@ -15,7 +15,7 @@ import numpy as np
 from eml.core.arrays import Array
 from eml.core.symbols import number_of
 from eml.stream.avro import block_readers, field_readers
-from eml.stream.avro.field_readers import FORMATS, IN_ONE_BYTE, NAN, Step
+from eml.stream.avro.field_readers import FORMATS, IN_ONE_BYTE, NAN, FieldReader
 from eml.stream.avro.field_skippers import skip
 from eml.stream.avro.types import Type
 from eml.stream.avro.varints import READ_WHOLE as WHOLE
@@ -38,7 +38,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class ColumnBlock:
     """Neighbouring features that one step takes."""
 
     item: int  # which item of a record holds them
@@ -49,19 +49,19 @@ class Run:
 
 
 @dataclass(slots=True)
-class Plan:
+class DecodePlan:
     """Steps in the order of a record's bytes, and what each item they append is."""
 
-    steps: list[Step] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    steps: list[FieldReader] = field(default_factory=list)
+    runs: list[ColumnBlock] = field(default_factory=list)
     place: dict[Role, int] = field(default_factory=dict)  # which item is a reserved field
     items: int = 0  # per record
     width: int = 0  # number of features
 
 
-def make_plan(leaves: Sequence[Leaf], *, reject: bool) -> Plan:
+def make_plan(leaves: Sequence[Leaf], *, reject: bool) -> DecodePlan:
     """Plan the decoding of a record; `reject` says what becomes of one with a value that is not finite."""
-    plan = Plan()
+    plan = DecodePlan()
     for role, group in groupby(leaves, key=lambda leaf: leaf.role):
         if role == "feature":
             for run in _runs(list(group)):
@@ -111,32 +111,32 @@ def _is_block(run: Sequence[Leaf]) -> bool:
     return kind in WHOLE and not category
 
 
-def _add_run(plan: Plan, run: Sequence[Leaf], *, reject: bool) -> None:
+def _add_run(plan: DecodePlan, run: Sequence[Leaf], *, reject: bool) -> None:
     columns = slice(plan.width, plan.width + len(run))
     count, kind, null = len(run), run[0].type.kind, run[0].null
     if not _is_block(run):
         step = block_readers.row([_number(leaf, reject=reject) for leaf in run])
-        made = Run(plan.items, columns, "list")
+        made = ColumnBlock(plan.items, columns, "list")
     elif kind == "enum":
         step = block_readers.symbol_block([len(leaf.type.symbols) for leaf in run])
-        made = Run(plan.items, columns, "symbols", numbers=_symbol_numbers(run))
+        made = ColumnBlock(plan.items, columns, "symbols", numbers=_symbol_numbers(run))
     elif kind not in FORMATS:
         step = block_readers.whole_block(count, kind)
-        made = Run(plan.items, columns, "longs")
+        made = ColumnBlock(plan.items, columns, "longs")
     elif null is None:
         step = block_readers.block(count * FORMATS[kind].size)
-        made = Run(plan.items, columns, np.dtype([("value", FORMATS[kind].format)]))
+        made = ColumnBlock(plan.items, columns, np.dtype([("value", FORMATS[kind].format)]))
     else:
         step = block_readers.nullable_block(count, FORMATS[kind].size, null)
         pieces = np.dtype([("branch", "u1"), ("value", FORMATS[kind].format)])
-        made = Run(plan.items, columns, pieces, 2 * null)
+        made = ColumnBlock(plan.items, columns, pieces, 2 * null)
     plan.steps.append(step)
     plan.runs.append(made)
     plan.items += 1
     plan.width += count
 
 
-def _number(leaf: Leaf, *, reject: bool) -> Step:
+def _number(leaf: Leaf, *, reject: bool) -> FieldReader:
     """The step of a feature on its own."""
     kind = leaf.type.kind
     if leaf.category:
@@ -159,13 +159,13 @@ def _symbol_numbers(run: Sequence[Leaf]) -> Array:
     return numbers
 
 
-def _reserved(leaf: Leaf) -> Step:
+def _reserved(leaf: Leaf) -> FieldReader:
     """The step of a reserved field."""
     step = field_readers.time(PER_MS[leaf.type.logical or ""]) if leaf.role == "event_time" else _text(leaf.type)
     return step if leaf.null is None else field_readers.nullable(step, leaf.null)
 
 
-def _text(type_: Type) -> Step:
+def _text(type_: Type) -> FieldReader:
     """The step of a field in words; `schema` has seen to it that its type is one of these."""
     match type_.kind:
         case "int" | "long":

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from eml.core.arrays import Array, Mask
-from eml.stream.avro.decode_plan import Leaf, Role, Run, make_plan
+from eml.stream.avro.decode_plan import ColumnBlock, Leaf, Role, make_plan
 from eml.stream.avro.field_readers import NAN, not_finite
 from eml.stream.avro.varints import bad_value, read_longs, truncated
 from eml.stream.errors import BadRecordError
@@ -119,7 +119,7 @@ class Decoder:
         return [None] * count if place is None else items[place :: self._plan.items]
 
 
-def _fill_run(part: Array, run: Run, items: list[Any]) -> Mask | None:
+def _fill_run(part: Array, run: ColumnBlock, items: list[Any]) -> Mask | None:
     """Fill in a run's columns; which values are finite, unless all are. The others become NaN."""
     if run.item_is == "list":  # its steps have looked at every value
         part[...] = np.fromiter(chain.from_iterable(items), np.float64, part.size).reshape(part.shape)

@@ -16,7 +16,7 @@ from eml.core.symbols import number_of
 from eml.stream.avro.varints import READ_WHOLE, bad_value, read_index, read_long, read_size, truncated
 from eml.stream.errors import BadRecordError
 
-Step = Callable[[bytes, int, list[Any]], int]
+FieldReader = Callable[[bytes, int, list[Any]], int]
 
 FORMATS = {"double": struct.Struct("<d"), "float": struct.Struct("<f")}  # as Avro writes them
 NAN = math.nan
@@ -46,7 +46,7 @@ def text(data: bytes, pos: int, out: list[Any]) -> int:
     return end
 
 
-def whole_text(kind: str) -> Step:
+def whole_text(kind: str) -> FieldReader:
     """An int or long, in words."""
     read = READ_WHOLE[kind]
 
@@ -58,7 +58,7 @@ def whole_text(kind: str) -> Step:
     return step
 
 
-def symbol(symbols: Sequence[str]) -> Step:
+def symbol(symbols: Sequence[str]) -> FieldReader:
     """An enum's symbol."""
 
     def step(data: bytes, pos: int, out: list[Any]) -> int:
@@ -85,7 +85,7 @@ def uuid_text(data: bytes, pos: int, out: list[Any]) -> int:
     return end
 
 
-def time(per_ms: int) -> Step:
+def time(per_ms: int) -> FieldReader:
     """A long that counts `per_ms` to the millisecond, in milliseconds."""
 
     def step(data: bytes, pos: int, out: list[Any]) -> int:
@@ -96,7 +96,7 @@ def time(per_ms: int) -> Step:
     return step
 
 
-def nullable(step: Step, null: int, absent: object = None) -> Step:
+def nullable(step: FieldReader, null: int, absent: object = None) -> FieldReader:
     """A union of null, which is its branch `null` (0 or 1), and what `step` reads."""
     null_byte, set_byte = 2 * null, 2 - 2 * null
 
@@ -116,7 +116,7 @@ def nullable(step: Step, null: int, absent: object = None) -> Step:
     return maybe
 
 
-def numbered(text_step: Step) -> Step:
+def numbered(text_step: FieldReader) -> FieldReader:
     """A symbol of a category, which `text_step` reads in words, as its number."""
 
     def step(data: bytes, pos: int, out: list[Any]) -> int:
@@ -127,7 +127,7 @@ def numbered(text_step: Step) -> Step:
     return step
 
 
-def symbol_number(symbols: Sequence[str]) -> Step:
+def symbol_number(symbols: Sequence[str]) -> FieldReader:
     """An enum's symbol as its number; the first are looked up by the byte that stands for them."""
     known = {2 * index: number_of(each) for index, each in enumerate(symbols[:IN_ONE_BYTE])}
     slow = numbered(symbol(symbols))
@@ -153,7 +153,7 @@ def truth(data: bytes, pos: int, out: list[Any]) -> int:
     return pos + 1
 
 
-def whole(kind: str) -> Step:
+def whole(kind: str) -> FieldReader:
     """An int or long."""
     read = READ_WHOLE[kind]
 
@@ -169,7 +169,7 @@ def whole(kind: str) -> Step:
     return step
 
 
-def real(kind: str, *, reject: bool) -> Step:
+def real(kind: str, *, reject: bool) -> FieldReader:
     """A double or float; one that is not finite is refused or missing."""
     unpack, size = FORMATS[kind].unpack_from, FORMATS[kind].size
 

@@ -7,12 +7,12 @@ take no bytes have no step at all: the work is bounded by the payload's length, 
 from collections.abc import Sequence
 from typing import Any
 
-from eml.stream.avro.field_readers import Step, text, truth, whole
+from eml.stream.avro.field_readers import FieldReader, text, truth, whole
 from eml.stream.avro.types import Type
 from eml.stream.avro.varints import bad_value, read_index, read_long, read_size, truncated
 
 
-def skip(type_: Type) -> list[Step]:
+def skip(type_: Type) -> list[FieldReader]:
     """The steps over a value of this type, of which there may be none."""
     if type_.kind == "record":
         return [step for field in type_.fields for step in skip(field.type)]
@@ -21,7 +21,7 @@ def skip(type_: Type) -> list[Step]:
     return [_one(type_)]
 
 
-def _one(type_: Type) -> Step:
+def _one(type_: Type) -> FieldReader:
     match type_.kind:
         case "array" | "map":
             return _collection(type_)
@@ -37,7 +37,7 @@ def _one(type_: Type) -> Step:
             return _unkept({"string": text, "boolean": truth}.get(type_.kind) or whole(type_.kind))
 
 
-def _collection(type_: Type) -> Step:
+def _collection(type_: Type) -> FieldReader:
     (items,) = type_.parts
     if type_.kind == "map":
         return _blocks([_unkept(text), *skip(items)], 1 + items.least, fixed=False)
@@ -51,7 +51,7 @@ def _is_fixed(type_: Type) -> bool:
     return type_.kind in ("double", "float", "fixed", "null")
 
 
-def _unkept(step: Step) -> Step:
+def _unkept(step: FieldReader) -> FieldReader:
     def over(data: bytes, pos: int, out: list[Any]) -> int:
         pos = step(data, pos, out)
         out.pop()
@@ -60,7 +60,7 @@ def _unkept(step: Step) -> Step:
     return over
 
 
-def _fixed(size: int) -> Step:
+def _fixed(size: int) -> FieldReader:
     def over(data: bytes, pos: int, _out: list[Any]) -> int:
         if pos + size > len(data):
             raise truncated()
@@ -76,7 +76,7 @@ def _sized(data: bytes, pos: int, _out: list[Any]) -> int:
     return pos + size
 
 
-def _branch(branches: Sequence[Sequence[Step]]) -> Step:
+def _branch(branches: Sequence[Sequence[FieldReader]]) -> FieldReader:
     def over(data: bytes, pos: int, out: list[Any]) -> int:
         index, pos = read_index(data, pos, len(branches))
         for step in branches[index]:
@@ -86,7 +86,7 @@ def _branch(branches: Sequence[Sequence[Step]]) -> Step:
     return over
 
 
-def _blocks(item: Sequence[Step], least: int, *, fixed: bool) -> Step:
+def _blocks(item: Sequence[FieldReader], least: int, *, fixed: bool) -> FieldReader:
     """Over an array or map: blocks of a count and as many items, each of at least `least` bytes, up to a count of 0."""
 
     def over(data: bytes, pos: int, out: list[Any]) -> int:
@@ -116,7 +116,7 @@ def _sized_block(data: bytes, pos: int, least: int) -> int:
     return pos + size
 
 
-def _items(item: Sequence[Step], count: int, data: bytes, pos: int, out: list[Any]) -> int:
+def _items(item: Sequence[FieldReader], count: int, data: bytes, pos: int, out: list[Any]) -> int:
     for _ in range(count):
         for step in item:
             pos = step(data, pos, out)

@@ -9,10 +9,10 @@ from typing import Any
 
 from eml.settings import RecordSettings
 from eml.stream.avro import field_readers
-from eml.stream.avro.field_readers import Step
+from eml.stream.avro.field_readers import FieldReader
 from eml.stream.avro.types import Type, is_uuid, parse_type, shown, without_null
 from eml.stream.errors import BadRecordError, BadSchemaError
-from eml.stream.keys import BAD_KEY, NO_KEY, ReadKey
+from eml.stream.keys import BAD_KEY, NO_KEY, KeyName, ReadKey
 from eml.stream.wire import HEADER_SIZE
 
 SEPARATOR = "/"  # between the fields of a record
@@ -23,7 +23,7 @@ def compile_key(text: str, settings: RecordSettings) -> ReadKey:
     """Check the schema of a key; the function from a framed key to its name."""
     step = _step(parse_type(text, settings))
 
-    def read(key: bytes) -> str:
+    def read(key: bytes) -> KeyName:
         found: list[str | None] = []
         try:
             end = step(key, HEADER_SIZE, found)
@@ -38,7 +38,7 @@ def compile_key(text: str, settings: RecordSettings) -> ReadKey:
         name = found[0]
         if not name or not name.strip(SEPARATOR):  # a record may have nothing but nulls and empty strings
             raise BadRecordError(NO_KEY, "the key is null or empty: send each record with its device's name")
-        return name
+        return KeyName(name)
 
     return read
 
@@ -47,12 +47,12 @@ def _does_not_fit(why: str) -> BadRecordError:
     return BadRecordError(BAD_KEY, f"the key does not fit its Avro schema: {why}")
 
 
-def _step(type_: Type) -> Step:
+def _step(type_: Type) -> FieldReader:
     """The step that appends a value as text, or None for null."""
     inner, null = without_null(type_)
     match inner.kind:
         case "string":
-            step: Step = field_readers.text
+            step: FieldReader = field_readers.text
         case "int" | "long":
             step = field_readers.whole_text(inner.kind)
         case "enum":
@@ -71,7 +71,7 @@ def _article(kind: str) -> str:
     return "a record without fields" if kind == "record" else f"the type {kind}"
 
 
-def _record(fields: Sequence[Step]) -> Step:
+def _record(fields: Sequence[FieldReader]) -> FieldReader:
     """All fields as one text; null is empty, so that the others keep their places."""
 
     def step(data: bytes, pos: int, out: list[Any]) -> int:

@@ -13,9 +13,10 @@ from eml.stream.avro import schema_warnings
 from eml.stream.avro.decode_plan import PER_MS, Leaf, Role
 from eml.stream.avro.decoder import Decoded, Decoder
 from eml.stream.avro.feature_kinds import kind_of
-from eml.stream.avro.schema_warnings import Ignored
+from eml.stream.avro.schema_warnings import IgnoredField
 from eml.stream.avro.types import LONGEST_NAME, Field, Type, is_uuid, parse, shown, unsupported, without_null
 from eml.stream.errors import BadSchemaError
+from eml.stream.wire import SchemaId
 
 __all__ = ["Decoded", "ReadingSchema", "compile_schema"]
 
@@ -27,12 +28,12 @@ FOREIGN = "foreign-subject"
 class ReadingSchema:
     """A writer schema, ready to decode what it wrote."""
 
-    id: int
+    id: SchemaId
     subject: str  # empty where the registry names none
     version: int  # in the subject; 0 without one
     space: FeatureSpace
     retiring: frozenset[str]  # features announced to vanish
-    ignored: tuple[Ignored, ...]  # fields that are neither features nor reserved
+    ignored: tuple[IgnoredField, ...]  # fields that are neither features nor reserved
     decoder: Decoder = field(repr=False)
     warnings: tuple[str, ...] = ()  # what looks like a mistake in its fields
     name: str = ""  # of the record, with its namespace
@@ -57,7 +58,9 @@ class ReadingSchema:
         return self.decoder.decode(values, start)
 
 
-def compile_schema(text: str, schema_id: int, subject: str, version: int, settings: RecordSettings) -> ReadingSchema:
+def compile_schema(
+    text: str, schema_id: SchemaId, subject: str, version: int, settings: RecordSettings
+) -> ReadingSchema:
     """Check a writer schema and prepare the decoding of its records."""
     fields, root = _Fields(settings), parse(text, settings)
     fields.add(root, ("",))
@@ -91,7 +94,7 @@ class _Fields:
         self.aliases: dict[str, tuple[str, ...]] = {}
         self.categories: list[str] = []
         self.retiring: list[str] = []
-        self.ignored: list[Ignored] = []
+        self.ignored: list[IgnoredField] = []
         self.reserved: list[str] = []
         self.doubts: list[str] = []  # what looks like a mistake
 
@@ -135,7 +138,7 @@ class _Fields:
         if kind.doubt:
             self.doubts.append(f"field {name!r}: {kind.doubt}")
         if kind.use == "ignored":
-            self.ignored.append(Ignored(name, kind.reason))
+            self.ignored.append(IgnoredField(name, kind.reason))
             self.leaves.append(Leaf("ignored", member.type))
             return False
         if len(self.names) == self._settings.max_features:

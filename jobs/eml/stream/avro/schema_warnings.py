@@ -11,15 +11,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from eml.stream.avro.types import Field
+from eml.stream.wire import SchemaId
 
 log = logging.getLogger(__name__)
 
-MOST_TOLD = 32  # ignored fields and warnings of a schema, each: an event must stay small whatever a schema holds
+MOST_SHOWN = 32  # ignored fields and warnings of a schema, each: an event must stay small whatever a schema holds
 SCHEMAS = 1_024  # whose fields were logged: a task compiles a schema once per registry client, and it is told once
 SHORTEST = 4  # letters of a name that one more or less leaves recognisable
 
 
-class Ignored(NamedTuple):
+class IgnoredField(NamedTuple):
     """A field that is neither a feature nor reserved."""
 
     name: str
@@ -75,12 +76,12 @@ def _alike(found: str, name: str) -> bool:
 
 
 @lru_cache(maxsize=SCHEMAS)
-def tell(schema_id: int, ignored: tuple[Ignored, ...], said: tuple[str, ...]) -> None:
+def log_once(schema_id: SchemaId, ignored: tuple[IgnoredField, ...], said: tuple[str, ...]) -> None:
     """Log it, once per schema."""
     what = f"schema {schema_id}"
     if ignored:
-        more = f" and {len(ignored) - MOST_TOLD} more" if len(ignored) > MOST_TOLD else ""
-        listed = "; ".join(f"{field.name}: {field.reason}" for field in ignored[:MOST_TOLD])
+        more = f" and {len(ignored) - MOST_SHOWN} more" if len(ignored) > MOST_SHOWN else ""
+        listed = "; ".join(f"{field.name}: {field.reason}" for field in ignored[:MOST_SHOWN])
         log.info("%s: fields that are no features: %s%s", what, listed, more)
-    for warning in said[:MOST_TOLD]:
+    for warning in said[:MOST_SHOWN]:
         log.warning("%s: %s", what, warning)

@@ -1,28 +1,28 @@
 """The join of readings with labels that come on a topic of their own: of one key, in any order, bounded.
 
-Called by `fleet` for every reading and every label; calls `shelf` and `pending`. Knows no Flink, no topic and no
-learner. A label may come after its reading, before it, inside it, twice, or never:
+Called by `models.key_model` for every reading and every label. Knows no Flink, no topic and no learner. A label may
+come after its reading, before it, inside it, twice, or never:
 
-    pending   readings without a label          dropped: unlabelled
-    early     labels without a reading          dropped: unmatched
-    settled   ids whose label is known          dropped: what comes again then is taken for new
+    unlabelled   readings without a label      dropped: counted as unlabelled
+    early        labels without a reading      dropped: counted as unmatched
+    known        ids whose label is known      dropped: what comes again then counts as new
 
-The first label of an id stands; one inside a reading stands against an early one. An id is on one shelf at most.
+The first label of an id stands; one inside a reading replaces an early one. An id is in one of these buffers at most.
 
-Time is a clock that the Kafka timestamps of readings and labels set, so that the records alone decide; one that is
-far in the future is not believed alone (`clock`). A thing waits from what the clock showed when it came, not from its
-own timestamp: a late one has its time, too.
+Time is a clock that the Kafka timestamps of readings and labels set, so that the records alone decide; a single one
+that is far in the future does not move it (`key_clock`). An item waits from the clock's time when it came, not from its
+own timestamp: a late one waits as long as any other.
 
-State is a log of pieces, because a key may wait for a thousand readings and each micro-batch changes a few: `changes`
-is the next piece, `whole` one that takes the place of all, due when the log is `outgrown`.
+State is a log of pieces, because a key may wait for a thousand readings and each micro-batch changes a few:
+`take_changes` is the next piece, `take_all` one that replaces all, due when the log `is_outgrown`.
 """
 
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
-from eml.stream.key_clock import Clock
-from eml.stream.labels.bounded_buffer import Shelf
-from eml.stream.labels.unlabelled import Pending, Spaces
+from eml.stream.key_clock import KeyClock
+from eml.stream.labels.bounded_buffer import BoundedBuffer
+from eml.stream.labels.unlabelled import SpaceTable, UnlabelledReading
 from eml.stream.state_format import pack, unpack
 
 MAGIC = b"EMLJ"
@@ -36,8 +36,8 @@ class LabelCounts:
 
     joined: int = 0  # readings that found the label that came apart from them
     early: int = 0  # labels that came before their reading
-    duplicates: int = 0  # labels that said again what was known
-    contradictions: int = 0  # labels that said otherwise
+    duplicates: int = 0  # labels that repeat the known one
+    contradictions: int = 0  # labels that contradict the known one
     unmatched: int = 0  # early labels dropped without a reading
     unlabelled: int = 0  # readings dropped without a label
     repeated: int = 0  # readings that came again
@@ -50,23 +50,23 @@ class LabelCounts:
 class LabelJoin:
     """Readings that wait for labels and labels that wait for readings, of one key.
 
-    `limit` bounds each shelf, `wait_ms` how long a thing stays there.
+    `limit` bounds each buffer, `wait_ms` how long an item stays there.
     """
 
     def __init__(self, limit: int, wait_ms: int) -> None:
         self.counts = LabelCounts()
         self._wait_ms = wait_ms
-        self._clock = Clock()
+        self._clock = KeyClock()
         self._due = 0  # nothing can be dropped for its age until the clock is beyond
-        self._pending: Shelf[Pending] = Shelf(limit)
-        self._early: Shelf[str] = Shelf(limit)
-        self._settled: Shelf[str] = Shelf(limit)
-        self._spaces = Spaces()
+        self._unlabelled: BoundedBuffer[UnlabelledReading] = BoundedBuffer(limit)
+        self._early: BoundedBuffer[str] = BoundedBuffer(limit)
+        self._known: BoundedBuffer[str] = BoundedBuffer(limit)
+        self._spaces = SpaceTable()
         self._written_clock = self._clock.dump()
         self._first, self._later = 0, 0  # bytes of the log's first piece, and of those after it
 
     def __len__(self) -> int:
-        return len(self._pending)
+        return len(self._unlabelled)
 
     def take_counts(self) -> LabelCounts:
         """What happened since the last call; not part of the state."""
@@ -75,50 +75,50 @@ class LabelJoin:
 
     # -- readings and labels ---------------------------------------------------------------------------------------
 
-    def expect(self, reading: Pending) -> str | None:
+    def add_reading(self, reading: UnlabelledReading) -> str | None:
         """A reading came without a label: its label if that came early; otherwise it is kept, once."""
         event_id = reading.event_id
         self._advance(reading.timestamp_ms)
-        if self._pending.get(event_id) is not None or self._settled.get(event_id) is not None:
+        if self._unlabelled.get(event_id) is not None or self._known.get(event_id) is not None:
             self.counts.repeated += 1
             return None
-        label = self._early.take(event_id)
+        label = self._early.pop(event_id)
         if label is None:
-            self.counts.unlabelled += self._pending.put(event_id, self._clock.now_ms, reading)
+            self.counts.unlabelled += self._unlabelled.put(event_id, self._clock.now_ms, reading)
             return None
         self.counts.joined += 1
-        self._settled.put(event_id, self._clock.now_ms, label)
+        self._known.put(event_id, self._clock.now_ms, label)
         return label
 
-    def settle(self, event_id: str, label: str, timestamp_ms: int) -> bool:
+    def add_labelled(self, event_id: str, label: str, timestamp_ms: int) -> bool:
         """A reading came with its label inside: whether to learn it, which is not the case the second time.
 
-        One that waited for its label is learnt as it is now, and waits no more.
+        One that waited for its label is learnt as it is now, and no longer waits.
         """
         self._advance(timestamp_ms)
-        settled = self._settled.get(event_id)
-        if settled is not None:
+        known = self._known.get(event_id)
+        if known is not None:
             self.counts.repeated += 1
-            self.counts.contradictions += settled != label
+            self.counts.contradictions += known != label
             return False
-        if self._pending.take(event_id) is not None:
+        if self._unlabelled.pop(event_id) is not None:
             self.counts.repeated += 1
         else:
-            early = self._early.take(event_id)
+            early = self._early.pop(event_id)
             if early is not None:
                 self._count_again(early, label)
-        self._settled.put(event_id, self._clock.now_ms, label)
+        self._known.put(event_id, self._clock.now_ms, label)
         return True
 
-    def answer(self, event_id: str, label: str, timestamp_ms: int) -> Pending | None:
+    def add_label(self, event_id: str, label: str, timestamp_ms: int) -> UnlabelledReading | None:
         """A label came: the reading it belongs to; None where that is still to come, or its label is known."""
         self._advance(timestamp_ms)
-        reading = self._pending.take(event_id)
+        reading = self._unlabelled.pop(event_id)
         if reading is not None:
             self.counts.joined += 1
-            self._settled.put(event_id, self._clock.now_ms, label)
+            self._known.put(event_id, self._clock.now_ms, label)
             return reading
-        known = self._settled.get(event_id)
+        known = self._known.get(event_id)
         if known is None:
             known = self._early.get(event_id)
         if known is not None:
@@ -140,42 +140,44 @@ class LabelJoin:
 
     def _drop_old(self) -> None:
         start = self._clock.now_ms - self._wait_ms
-        self.counts.unlabelled += self._pending.drop_before(start)
+        self.counts.unlabelled += self._unlabelled.drop_before(start)
         self.counts.unmatched += self._early.drop_before(start)
-        self._settled.drop_before(start)
-        oldest = min(shelf.oldest_ms(self._clock.now_ms) for shelf in (self._pending, self._early, self._settled))
+        self._known.drop_before(start)
+        oldest = min(buffer.oldest_ms(self._clock.now_ms) for buffer in (self._unlabelled, self._early, self._known))
         self._due = oldest + self._wait_ms
 
     # -- state -----------------------------------------------------------------------------------------------------
 
-    def changes(self) -> bytes | None:
+    def take_changes(self) -> bytes | None:
         """The next piece of the log: what happened since the last one; None where nothing did."""
-        shelves = (self._pending, self._early, self._settled)
-        if self._clock.dump() == self._written_clock and not any(shelf.changed for shelf in shelves):
+        buffers = (self._unlabelled, self._early, self._known)
+        if self._clock.dump() == self._written_clock and not any(buffer.has_changed for buffer in buffers):
             return None
-        spaces, rows, values = self._spaces.describe(self._pending.news())
-        labels = [self._early.news(), self._settled.news()]
-        piece = self._write([self._clock.dump(), [shelf.gone() for shelf in shelves], spaces, rows, *labels], values)
+        spaces, rows, values = self._spaces.describe(self._unlabelled.added())
+        labels = [self._early.added(), self._known.added()]
+        piece = self._write(
+            [self._clock.dump(), [buffer.removed() for buffer in buffers], spaces, rows, *labels], values
+        )
         self._count(piece)
         return piece
 
-    def whole(self) -> bytes:
-        """One piece that takes the place of all before it."""
-        self._spaces, self._first, self._later = Spaces(), 0, 0
-        spaces, rows, values = self._spaces.describe(self._pending.everything())
-        labels = [self._early.everything(), self._settled.everything()]
+    def take_all(self) -> bytes:
+        """One piece that replaces all before it."""
+        self._spaces, self._first, self._later = SpaceTable(), 0, 0
+        spaces, rows, values = self._spaces.describe(self._unlabelled.items())
+        labels = [self._early.items(), self._known.items()]
         piece = self._write([self._clock.dump(), [([], 0)] * 3, spaces, rows, *labels], values)
         self._count(piece)
         return piece
 
     @property
-    def outgrown(self) -> bool:
-        """Whether more was appended to the log than `whole` would cost: rewriting doubles the writing at most."""
+    def is_outgrown(self) -> bool:
+        """Whether more was appended to the log than `take_all` would cost: rewriting doubles the writing at most."""
         return self._later > self._first + SMALL_LOG
 
     def _write(self, description: list[object], values: bytes) -> bytes:
-        for shelf in (self._pending, self._early, self._settled):
-            shelf.written()
+        for buffer in (self._unlabelled, self._early, self._known):
+            buffer.mark_written()
         self._written_clock = self._clock.dump()
         return pack(MAGIC, VERSION, description, values)
 
@@ -196,8 +198,8 @@ class LabelJoin:
 
     def _replay(self, piece: bytes) -> None:
         description, values = unpack(MAGIC, VERSION, piece, "a key's labels")
-        clock, gone, spaces, rows, early, settled = description
-        self._clock, self._written_clock = Clock.load(clock), clock
-        self._pending.replay(gone[0], self._spaces.read(spaces, rows, values))
-        self._early.replay(gone[1], early)
-        self._settled.replay(gone[2], settled)
+        clock, removed, spaces, rows, early, known = description
+        self._clock, self._written_clock = KeyClock.load(clock), clock
+        self._unlabelled.apply(removed[0], self._spaces.read(spaces, rows, values))
+        self._early.apply(removed[1], early)
+        self._known.apply(removed[2], known)

@@ -1,6 +1,7 @@
 """Readings of one version in the columns of another: by name, and by former names in either direction.
 
-Called by `fleet` for predictions and for what labels teach, and by `line` at a rename; knows feature spaces only.
+Called by `key_model` for predictions and for what labels teach, and by `version_model` at a rename; knows feature
+spaces only.
 """
 
 from functools import lru_cache
@@ -13,16 +14,16 @@ from eml.core.arrays import Array, Index
 PAIRS = 256  # of versions whose columns are remembered: a key has a few, and most keys have the same
 
 
-def placed(values: Array, own: FeatureSpace, wanted: FeatureSpace) -> Array:
-    """Values (n, d) of the space `own` in the columns of `wanted`: what that has and the reading has not is missing."""
+def align_columns(values: Array, own: FeatureSpace, wanted: FeatureSpace) -> Array:
+    """Values (n, d) of the space `own` in the columns of `wanted`; a feature the reading does not have is missing."""
     if wanted is own:
         return values
     columns = _columns(own, wanted)
     if columns is None:
         return values
-    there = np.full((len(values), len(wanted)), np.nan)
-    there[:, columns[1]] = values[:, columns[0]]
-    return there
+    aligned = np.full((len(values), len(wanted)), np.nan)
+    aligned[:, columns[1]] = values[:, columns[0]]
+    return aligned
 
 
 @lru_cache(maxsize=PAIRS)

@@ -1,6 +1,6 @@
 """Drift without evolution: the features stay the same, what they mean changes, and the errors of a key rise.
 
-Called by `fleet` with every prediction whose label is known; calls River's ADWIN [1], which keeps a window as long as
+Called by `scoring` with every prediction whose label is known; calls River's ADWIN [1], which keeps a window as long as
 nothing in it speaks for two different error rates. Knows no learner: what to do about a drift is said in the settings.
 
 A detector's state is no pickle of River's: it is the errors since it started, one bit each, and a detector that takes
@@ -13,26 +13,17 @@ References
 """
 
 from base64 import b64decode, b64encode
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from eml.stream.output.events import Drift
+
 MOST = 2048  # errors a detector knows; with half of it, small drifts slip through now and then. 344 characters of state
 
 Counts = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """The error rate has risen."""
-
-    error_before: float
-    error_after: float
-    records_before: int  # labelled ones that say so
-    records_after: int  # as many ago it rose, most likely
 
 
 class DriftDetector:

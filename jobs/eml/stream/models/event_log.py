@@ -1,6 +1,7 @@
-"""What is told on the evolution topic: events, as the moves of a key make them.
+"""Events of a key for the evolution topic, each at the record that caused it.
 
-Called by `moves`. An event says of which versions it speaks, and carries the change of features where there is one.
+Called by `version_routing`, `announcements` and `scoring`. An event names the versions it is about, and carries the
+change of features where there is one.
 """
 
 from dataclasses import dataclass, replace
@@ -9,51 +10,58 @@ from eml.core import FeatureSpace
 from eml.core.features import FeatureChange
 from eml.core.report import Evolution, Stage
 from eml.stream.avro.reading_schema import ReadingSchema
-from eml.stream.avro.schema_warnings import MOST_TOLD
-from eml.stream.models.drift import Drift
-from eml.stream.models.recovery import RecoveryFigures
-from eml.stream.models.version_model import Line, Version, version_of
-from eml.stream.records import DRIFT, EVOLUTION, RECOVERY, WARM_START, Evolved, Moment
+from eml.stream.avro.schema_warnings import MOST_SHOWN
+from eml.stream.models.version_model import Version, VersionModel
+from eml.stream.output.events import (
+    DRIFT,
+    EVOLUTION,
+    RECOVERY,
+    WARM_START,
+    Drift,
+    EvolutionEvent,
+    RecoveryFigures,
+)
+from eml.stream.records import RecordReference
 
 NO_CHANGE = FeatureChange(vanished=(), survived=(), augmented=(), former={})
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
-    """Appends what happens at a record to a key's head."""
+class EventLog:
+    """Appends events that a record causes at a key's current model."""
 
-    at: Moment
-    head: Line
-    told: list[Evolved]
+    at: RecordReference
+    current: VersionModel
+    events: list[EvolutionEvent]
 
     def evolution(self, old: Version, schema: ReadingSchema, report: Evolution, stage: Stage) -> None:
-        """The head evolved from another version to that of `schema`."""
-        self.tell(EVOLUTION, old, report, stage)
-        self.told[-1] = replace(
-            self.told[-1],
+        """The model evolved from another version to that of `schema`."""
+        self.change(EVOLUTION, old, report, stage)
+        self.events[-1] = replace(
+            self.events[-1],
             categories=tuple(name for name in schema.space.names if name in schema.space.categories),
-            ignored=schema.ignored[:MOST_TOLD],
-            warnings=schema.warnings[:MOST_TOLD],
+            ignored=schema.ignored[:MOST_SHOWN],
+            warnings=schema.warnings[:MOST_SHOWN],
         )
 
-    def tell(self, kind: str, old: Version, report: Evolution, stage: Stage | None = None) -> None:
-        """Something with a change of features happened; `stage` is the one before it."""
-        self._add(kind, old, self.head.version, report, stage)
+    def change(self, kind: str, old: Version, report: Evolution, stage: Stage | None = None) -> None:
+        """The features changed from those of `old`; `stage` is the one before."""
+        self._add(kind, old, self.current.version, report, stage)
 
     def announced(self, kind: str, coming: Version, change: FeatureChange, stage: Stage) -> None:
-        """The next version is known, or known no more."""
-        self._add(kind, self.head.version, coming, _report(change, announced=True), stage)
+        """The next version is announced or withdrawn."""
+        self._add(kind, self.current.version, coming, report_of(change, announced=True), stage)
 
     def recovery(self, figures: RecoveryFigures) -> None:
         """The figures of an evolution are complete."""
         self._add(RECOVERY, recovery=figures)
 
     def drift(self, figures: Drift) -> None:
-        """Errors have become more frequent."""
+        """The error rate has risen."""
         self._add(DRIFT, drift=figures)
 
     def warm_start(self, donor: str) -> None:
-        """A new key began with another's model."""
+        """A new key began with another key's model."""
         self._add(WARM_START, donor=donor)
 
     def _add(
@@ -68,9 +76,9 @@ class Teller:
         drift: Drift | None = None,
         donor: str | None = None,
     ) -> None:
-        old, new = old or self.head.version, new or self.head.version
-        self.told.append(
-            Evolved(
+        old, new = old or self.current.version, new or self.current.version
+        self.events.append(
+            EvolutionEvent(
                 event_time=self.at.event_time,
                 old_schema_id=old.id,
                 old_version=old.version,
@@ -78,9 +86,9 @@ class Teller:
                 new_schema_id=new.id,
                 new_version=new.version,
                 new_subject=new.subject,
-                report=report or _report(NO_CHANGE, announced=False),
-                stage=stage or self.head.learner.stage,
-                batches=self.head.learner.revision,
+                report=report or report_of(NO_CHANGE, announced=False),
+                stage=stage or self.current.learner.stage,
+                batches=self.current.learner.revision,
                 position=self.at.position,
                 kind=kind,
                 recovery=recovery,
@@ -90,28 +98,12 @@ class Teller:
         )
 
 
-def _report(change: FeatureChange, *, announced: bool, returned: tuple[str, ...] = ()) -> Evolution:
+def report_of(change: FeatureChange, *, announced: bool, returned: tuple[str, ...] = ()) -> Evolution:
+    """The report of a change that was no evolution of the learner."""
     return Evolution(change, announced=announced, transform_steps=0, warm=True, returned=returned, takeovers={})
 
 
-def return_of(old: FeatureSpace, back: FeatureSpace) -> Evolution:
+def report_of_return(old: FeatureSpace, back: FeatureSpace) -> Evolution:
     """What the return to a kept model changes: it knows all that is new to the one that was left."""
     change = old.diff(back)
-    return _report(change, announced=False, returned=change.augmented)
-
-
-def announcement(schema: ReadingSchema, newest: ReadingSchema | None) -> tuple[Version, FeatureSpace] | None:
-    """The version that a key on `schema` prepares for, and its features; None where nothing is to change.
-
-    A newer version says it all; one with the same features, whether those marked as retiring still are. Such marks say
-    only what will be gone.
-    """
-    if newest is not None and newest.subject == schema.subject and newest.version > schema.version:
-        if schema.space.diff(newest.space).is_evolution:
-            return version_of(newest), newest.space
-        schema = newest
-    staying = tuple(name for name in schema.space.names if name not in schema.retiring)
-    if not schema.retiring or not staying:
-        return None
-    aliases = {name: former for name, former in schema.space.aliases.items() if name in set(staying)}
-    return version_of(schema), FeatureSpace(staying, aliases, schema.space.categories & set(staying))
+    return report_of(change, announced=False, returned=change.augmented)

@@ -11,21 +11,22 @@ from collections.abc import Callable, Sequence
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.micro_batch import Results
-from eml.stream.records import DeadLetter, Raw
+from eml.stream.output.dead_letters import DeadLetter
+from eml.stream.records import Raw
 
 log = logging.getLogger(__name__)
 
 INTERNAL = "internal"
 LONGEST_ERROR = 300  # characters of an error's own words in a dead letter
 
-Load = Callable[[state_codec.Parts], KeyModel]
+Load = Callable[[state_codec.StateParts], KeyModel]
 Step = Callable[[KeyModel, Sequence[Raw]], Results]
 
 
 class Isolation:
     """Steps through records in halves until the one that fails stands alone."""
 
-    def __init__(self, load: Load, step: Step, parts: state_codec.Parts) -> None:
+    def __init__(self, load: Load, step: Step, parts: state_codec.StateParts) -> None:
         self._load = load
         self._step = step
         self._parts = parts  # the key's state before the next record

@@ -1,4 +1,7 @@
-"""What `fleet` works on and what comes of it: readings of one schema in a row, and the results of a micro-batch."""
+"""What `key_model` works on and what comes of it: readings of one schema in a row, and the results of a micro-batch.
+
+Data for the modules of this package, for the operator and for `eml replay`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,19 +11,23 @@ from eml.core import EvolvingMetricLearner
 from eml.core.report import NO_LABELS, Predictions
 from eml.stream.avro.reading_schema import Decoded, ReadingSchema
 from eml.stream.labels.label_join import LabelCounts
-from eml.stream.labels.unlabelled import Pending
-from eml.stream.records import DeadLetter, Evolved, Moment, Position, Raw, Scored
+from eml.stream.labels.unlabelled import UnlabelledReading
+from eml.stream.output.dead_letters import DeadLetter
+from eml.stream.output.events import EvolutionEvent
+from eml.stream.output.predictions import Prediction
+from eml.stream.records import Position, Raw, RecordReference
+from eml.stream.wire import SchemaId
 
-LookUp = Callable[[int], ReadingSchema]
-Newest = Callable[[str], ReadingSchema | None]  # the newest version of a subject, as far as it is known
+LookUp = Callable[[SchemaId], ReadingSchema]
+NewestSchema = Callable[[str], ReadingSchema | None]  # the newest version of a subject, as far as it is known
 
 
 @dataclass(slots=True)
 class Results:
     """What became of a micro-batch: each record is in one of predictions, dead letters, waiting and tombstones."""
 
-    predictions: list[Scored] = field(default_factory=list)
-    evolutions: list[Evolved] = field(default_factory=list)
+    predictions: list[Prediction] = field(default_factory=list)
+    evolutions: list[EvolutionEvent] = field(default_factory=list)
     dead_letters: list[DeadLetter] = field(default_factory=list)
     waiting: list[Raw] = field(default_factory=list)  # from the first record on whose schema cannot be had now
     retry_after_ms: int = 0
@@ -43,16 +50,7 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
-class Framed:
-    """A record whose schema is at hand."""
-
-    schema: ReadingSchema
-    raw: Raw
-    is_label: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
+class ReadingBatch:
     """Good readings of one schema, in their order."""
 
     schema: ReadingSchema
@@ -60,39 +58,35 @@ class Run:
     raws: list[Raw]
     positions: list[Position]
     labels: list[str | None]  # that came inside the reading, or before it
-    pending: list[Pending | None]  # readings whose label is to come
+    unlabelled: list[UnlabelledReading | None]  # readings whose label is to come
     times_ms: list[int]  # by the key's clock
 
     def __len__(self) -> int:
         return len(self.positions)
 
-    def time(self, row: int) -> int:
-        """The key's time at a reading."""
-        return self.times_ms[row]
-
     def labelled(self, piece: slice) -> list[int]:
         """Rows of a piece whose label is known."""
         return [row for row, label in enumerate(self.labels[piece], piece.start) if label is not None]
 
-    def moment(self, row: int) -> Moment:
-        """A reading as the moment at which something happened."""
-        return Moment(self.positions[row], self.decoded.event_times[row])
+    def has_label(self, piece: slice) -> list[bool]:
+        """Of each reading of a piece, whether its label is known."""
+        return [label is not None for label in self.labels[piece]]
 
-    def times(self, piece: slice) -> list[int]:
-        """The key's time at the readings of a piece."""
-        return self.times_ms[piece]
+    def reference(self, row: int) -> RecordReference:
+        """A reading as the record at which something happened."""
+        return RecordReference(self.positions[row], self.decoded.event_times[row])
 
 
-def scored(
-    run: Run, piece: slice, predictions: Predictions, learner: EvolvingMetricLearner, *, late: bool
-) -> list[Scored]:
-    """What was predicted of a piece of a run, for the topic."""
-    decoded, schema, known = run.decoded, run.schema, predictions.labels[0] is not None
+def predictions_of(
+    batch: ReadingBatch, piece: slice, predictions: Predictions, learner: EvolvingMetricLearner, *, late: bool
+) -> list[Prediction]:
+    """What was predicted of a piece of a batch, for the topic."""
+    decoded, schema, known = batch.decoded, batch.schema, predictions.labels[0] is not None
     classes = [str(label) for label in predictions.classes]
     margins, novelties = predictions.margin.tolist(), predictions.novelty.tolist()
     stage, revision = learner.stage, learner.revision
     return [
-        Scored(
+        Prediction(
             event_id=decoded.event_ids[row],
             event_time=decoded.event_times[row],
             label=str(label) if known else None,
@@ -106,9 +100,9 @@ def scored(
             model_revision=revision,
             truth=decoded.labels[row],
             late=late,
-            position=run.positions[row],
-            kafka_key=run.raws[row].key,
-            device=run.raws[row].device,
+            position=batch.positions[row],
+            kafka_key=batch.raws[row].key,
+            device=batch.raws[row].device,
         )
         for i, (row, label, scores) in enumerate(
             zip(range(piece.start, piece.stop), predictions.labels, predictions.scores.tolist(), strict=True)

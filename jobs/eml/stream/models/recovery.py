@@ -1,30 +1,18 @@
 """How a key's model does after an evolution: figures of the first scored readings, beside a fresh start's.
 
-`fleet` feeds it every score of a reading under the new version, in the order in which labels come, and writes the
-figures to the evolution topic at the end. Plain counting: it knows no model and no record.
+`scoring` gives it every score of a reading under the new version, in the order in which labels come, and logs the
+figures as an event at the end. Plain counting: it knows no model and no record.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from eml.stream.output.events import RecoveryFigures
+
 FIRST = 0.2  # share of the horizon that tells how it was right after the switch
 MOVING = 50  # scores whose share of right ones says whether accuracy is back
-TOLERANCE = 0.02  # below the accuracy before the switch, and yet back
+TOLERANCE = 0.02  # recovered means within this of the accuracy before the switch
 FEWEST = 20  # scores before the switch that make an accuracy to come back to
-
-
-@dataclass(frozen=True, slots=True)
-class RecoveryFigures:
-    """What an evolution cost; the fields of `Recovery` in `schemas/evolution.avsc`."""
-
-    scored: int  # readings under the new version whose labels came
-    accuracy_before: float | None  # None: too few labels to tell
-    first_records: int
-    accuracy_first: float
-    accuracy: float
-    back_after: int | None  # scored readings until accuracy was back; None: not within the horizon
-    cold_accuracy_first: float | None  # None: no fresh start was kept beside
-    regret: int | None  # right answers of the fresh start minus own: below 0, carrying over was worth it
 
 
 @dataclass(slots=True)

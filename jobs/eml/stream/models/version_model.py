@@ -1,9 +1,9 @@
-"""One model of a key: the learner of one schema version, and the labelled readings it is about to learn.
+"""The model of one schema version: its learner, and the window of labelled readings that it will learn next.
 
-A key has one of these for the version it is on, and for a while one for each version that it has left. Called by
-`fleet`, which decides which of them serves and is taught; calls the learner. Readings come in the version's columns.
+A key has one for its current version and, for a while, one for each version it has left. `version_routing` decides
+which of them serves a reading, `key_model` predicts with it and teaches it. Readings come in the version's columns.
 
-When a window closes depends on the readings that it was given and on their timestamps, never on how they were cut.
+When a window closes depends on the readings it was given and on their timestamps, never on how they were batched.
 """
 
 from collections.abc import Sequence
@@ -14,85 +14,91 @@ from eml.core.arrays import Array
 from eml.core.windows import window_size
 from eml.settings import LearningSettings
 from eml.stream.avro.reading_schema import ReadingSchema
-from eml.stream.models.align_columns import placed
+from eml.stream.models.align_columns import align_columns
 from eml.stream.models.window import Window
+from eml.stream.wire import SchemaId
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A schema as a key remembers it."""
+    """A schema version as a key remembers it."""
 
-    id: int
+    id: SchemaId
     subject: str
     version: int
 
-
-def version_of(schema: ReadingSchema) -> Version:
-    """The version that a schema is."""
-    return Version(schema.id, schema.subject, schema.version)
+    @classmethod
+    def of(cls, schema: ReadingSchema) -> "Version":
+        """The version of a schema."""
+        return cls(schema.id, schema.subject, schema.version)
 
 
 @dataclass(slots=True)
-class Line:
-    """A learner with its window; asleep it is only the learner's bytes."""
+class VersionModel:
+    """A learner with its window; a version that was left is only the learner's bytes until a record needs it again."""
 
     version: Version
-    asleep: bytes | None = None
+    serialized: bytes | None = None  # in place of the learner
     window: Window = field(default_factory=Window)
     last_ms: int = 0  # timestamp of the last record it served
-    changed: bool = True  # the learner, since the last dump
+    learner_changed: bool = True  # since it was last written
     window_changed: bool = False
-    drifted: bool = False  # the learner shall react before it learns again
-    _awake: EvolvingMetricLearner | None = None
+    drifted: bool = False  # the learner reacts before it learns again
+    _learner: EvolvingMetricLearner | None = None
 
     @classmethod
-    def of(cls, version: Version, learner: EvolvingMetricLearner) -> "Line":
-        """A line with a learner at work."""
-        return cls(version, _awake=learner)
+    def with_learner(cls, version: Version, learner: EvolvingMetricLearner) -> "VersionModel":
+        """A model whose learner is in memory."""
+        return cls(version, _learner=learner)
 
     @property
     def learner(self) -> EvolvingMetricLearner:
-        """The learner, woken where it slept."""
-        if self._awake is None:
-            if self.asleep is None:
-                raise RuntimeError("a line has a learner or its bytes")
-            self._awake, self.asleep = EvolvingMetricLearner.restore(self.asleep), None
-            self._awake.announce(self._awake.space)  # what it had prepared for has happened
-            self.changed = True
-        return self._awake
+        """The learner, where it is in memory (`wake`)."""
+        if self._learner is None:
+            raise RuntimeError("the learner is only bytes: wake the model first")
+        return self._learner
 
-    def take(self, learner: EvolvingMetricLearner) -> None:
-        """Go on with another learner."""
-        self._awake, self.changed = learner, True
+    @property
+    def is_serialized(self) -> bool:
+        """Whether no record has needed it since the key left its version: it is not taught."""
+        return self._learner is None
 
-    def rename(self, version: Version, space: FeatureSpace) -> None:
-        """Go on under a version with the same features in another order or under other names."""
-        former = self.space
-        if former != space:  # also where only aliases differ: they may swap names, and later versions build on them
-            self.learner.evolve(space)
-            self.window.values = [placed(values, former, space) for values in self.window.values]
-            self.window_changed = True
-        self.version, self.changed = version, True
+    def wake(self) -> None:
+        """Restore the learner, if it is only bytes."""
+        if self._learner is None:
+            if self.serialized is None:
+                raise RuntimeError("a version model has a learner or its bytes")
+            self._learner, self.serialized = EvolvingMetricLearner.restore(self.serialized), None
+            self._learner.announce(self._learner.space)  # the switch it had prepared for is over
+            self.learner_changed = True
+
+    def snapshot(self) -> bytes:
+        """The learner's bytes."""
+        return self.serialized if self.serialized is not None else self.learner.snapshot()
 
     @property
     def space(self) -> FeatureSpace:
         """The features of the version."""
         return self.learner.space
 
-    @property
-    def sleeps(self) -> bool:
-        """Whether no record has needed it since the key left its version: it is not taught."""
-        return self._awake is None
+    def replace_learner(self, learner: EvolvingMetricLearner) -> None:
+        """Continue with another learner."""
+        self._learner, self.learner_changed = learner, True
 
-    def snapshot(self) -> bytes:
-        """The learner's bytes."""
-        return self.asleep if self.asleep is not None else self.learner.snapshot()
+    def rename(self, version: Version, space: FeatureSpace) -> None:
+        """Continue under a version with the same features, in another order or under other names."""
+        former = self.space
+        if former != space:  # also where only aliases differ: they may swap names, and later versions build on them
+            self.learner.evolve(space)
+            self.window.values = [align_columns(values, former, space) for values in self.window.values]
+            self.window_changed = True
+        self.version, self.learner_changed = version, True
 
     # -- learn -----------------------------------------------------------------------------------------------------
 
     def is_due(self, now_ms: int, settings: LearningSettings) -> bool:
         """Whether the window's time is over."""
-        return len(self.window) > 0 and now_ms - self.window.started_ms >= settings.window_ms
+        return self.window.is_due(now_ms, settings.window_ms)
 
     def learn_if_due(self, now_ms: int, settings: LearningSettings) -> None:
         """Close the window where its time is over."""
@@ -100,45 +106,38 @@ class Line:
             self.learn(settings)
 
     def learn(self, settings: LearningSettings) -> None:
-        """Learn what the window holds."""
+        """Close the window: learn what it holds."""
         if not len(self.window):
             return
         if self.drifted and settings.drift in {"step", "memory"}:
             self.learner.react(settings.drift)
         self.drifted = False
         self.learner.learn(*self.window.take())
-        self.changed = self.window_changed = True
+        self.learner_changed = self.window_changed = True
 
-    def next_change(self, labelled: Sequence[bool], times: Sequence[int], settings: LearningSettings) -> int:
-        """How many of these readings can be served before the learner may change; a window that is due is closed."""
-        room = self._room(settings)
-        started = self.window.started_ms if len(self.window) else None
-        for row, (has_label, now) in enumerate(zip(labelled, times, strict=True)):
-            if row and started is not None and now - started >= settings.window_ms:
-                return row
-            if has_label:
-                started = now if started is None else started
-                room -= 1
-                if room == 0:
-                    return row + 1
-        return len(times)
+    def readings_until_learning(
+        self, labelled: Sequence[bool], times_ms: Sequence[int], settings: LearningSettings
+    ) -> int:
+        """How many of these readings can be served before the learner may change."""
+        size = window_size(self.learner.age, settings.window_records)
+        return self.window.readings_until_close(labelled, times_ms, size, settings.window_ms)
 
-    def teach(self, values: Array, labels: Sequence[str], times: Sequence[int], settings: LearningSettings) -> None:
+    def teach(self, values: Array, labels: Sequence[str], times_ms: Sequence[int], settings: LearningSettings) -> None:
         """Put labelled readings into the window, and learn whenever it closes."""
-        start = 0
+        start, all_labelled = 0, [True] * len(labels)
         while start < len(labels):
-            self.learn_if_due(times[start], settings)
-            started = self.window.started_ms if len(self.window) else times[start]
-            stop = start + 1
-            most = min(len(labels), start + self._room(settings))
-            while stop < most and times[stop] - started < settings.window_ms:
-                stop += 1
-            self.window.add(values[start:stop], labels[start:stop], times[start])
+            self.learn_if_due(times_ms[start], settings)
+            stop = start + self.readings_until_learning(all_labelled[start:], times_ms[start:], settings)
+            self.window.add(values[start:stop], labels[start:stop], times_ms[start])
             self.window_changed = True
-            if self._room(settings) <= 0:
+            if self.window.is_full(window_size(self.learner.age, settings.window_records)):
                 self.learn(settings)
             start = stop
 
-    def _room(self, settings: LearningSettings) -> int:
-        """Labelled readings until the window is full: small windows for a new space, growing with what it has seen."""
-        return window_size(self.learner.age, settings.window_records) - len(self.window)
+    def drop_window(self) -> int:
+        """Forget the labelled readings that wait to be learned; how many they were."""
+        dropped = len(self.window)
+        if dropped:
+            self.window.take()
+            self.window_changed = True
+        return dropped

@@ -1,7 +1,7 @@
-"""The batch window of a key: labelled readings that wait to be learnt together.
+"""The window of a version model: labelled readings that wait to be learned together, and when the window closes.
 
-Filled and emptied by `line`; kept apart from the learner (`keeping`), because it changes far more often.
-Time is the records' own (Kafka timestamps), so a replay closes the same windows at the same records.
+`version_model` fills it and learns what it holds; `state_codec` writes it apart from the learner, because it changes
+far more often. Time is the records' own (Kafka's timestamps), so a replay closes the same windows at the same records.
 """
 
 from collections.abc import Sequence
@@ -25,6 +25,36 @@ class Window:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    # -- when it closes --------------------------------------------------------------------------------------------
+
+    def is_due(self, now_ms: int, longest_ms: int) -> bool:
+        """Whether it is open for too long."""
+        return len(self.labels) > 0 and now_ms - self.started_ms >= longest_ms
+
+    def is_full(self, size: int) -> bool:
+        """Whether it holds as many readings as one update takes."""
+        return len(self.labels) >= size
+
+    def readings_until_close(
+        self, labelled: Sequence[bool], times_ms: Sequence[int], size: int, longest_ms: int
+    ) -> int:
+        """How many of these readings come before it closes: by time at a reading, or by count after one.
+
+        Whoever asks has closed a window that is due at the first of them.
+        """
+        room, started = size - len(self.labels), self.started_ms if self.labels else None
+        for row, (has_label, now) in enumerate(zip(labelled, times_ms, strict=True)):
+            if row and started is not None and now - started >= longest_ms:
+                return row
+            if has_label:
+                started = now if started is None else started
+                room -= 1
+                if room <= 0:
+                    return row + 1
+        return len(times_ms)
+
+    # -- what it holds ---------------------------------------------------------------------------------------------
 
     def add(self, values: Array, labels: Sequence[str], started_ms: int) -> None:
         """Append labelled readings; `started_ms` counts where they are the first."""

@@ -1,7 +1,8 @@
-"""Dead letters as Kafka records: the original bytes, and headers that say why; shortened where they would not fit.
+"""Dead letters: records that cannot be used, and the Kafka records that they become.
 
-Called by the operator for every record that cannot be used. A dead letter must always fit into a request to the
-broker: one that does not would fail the task, and with it every other key. Knows no topic of ours.
+Made by `models.record_reader` and by the operator, encoded by `flink.rows`. A dead letter has the original bytes and
+headers that say why; it is shortened where it would not fit into a request to the broker, because a request that the
+broker refuses would fail the task, and with it every other key. Knows no topic of ours.
 """
 
 import hashlib
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 
 from eml.settings import LimitsSettings
 from eml.stream.limits import headers_size
-from eml.stream.records import DeadLetter
+from eml.stream.records import Raw
+from eml.stream.wire import SchemaId
 
 CONNECT = "__connect.errors."  # Kafka Connect's names: tools for dead letters know them
 OWN = "eml.errors."
@@ -20,15 +22,27 @@ ROOM_FOR_MARKS = 512  # bytes: the headers that say what was shortened
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """A dead letter as it is written."""
+class DeadLetter:
+    """A record that cannot be used, and why."""
+
+    raw: Raw
+    reason: str  # a short stable word
+    error: str  # class name of the error
+    message: str
+    schema_id: SchemaId | None  # None where the record does not even name one
+    of_key: bool = False  # its key is wrong, not its value
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterRecord:
+    """A dead letter as it is written to Kafka."""
 
     key: bytes | None
     value: bytes | None
     headers: Mapping[str, bytes | None]
 
 
-def encode(key: bytes | None, letter: DeadLetter, limits: LimitsSettings) -> Letter:
+def encode(key: bytes | None, letter: DeadLetter, limits: LimitsSettings) -> DeadLetterRecord:
     """The record's own key, value and headers as far as they fit, and why it is dead."""
     why = _why(letter)
     marks: dict[str, str] = {}
@@ -46,7 +60,7 @@ def encode(key: bytes | None, letter: DeadLetter, limits: LimitsSettings) -> Let
         value, shortened = value[: max(0, room)], [*shortened, "value"]
     if shortened:
         marks[f"{OWN}shortened"] = ",".join(shortened)
-    return Letter(key, value, {**kept, **why, **_encoded(marks)})
+    return DeadLetterRecord(key, value, {**kept, **why, **_encoded(marks)})
 
 
 def _why(letter: DeadLetter) -> dict[str, bytes]:

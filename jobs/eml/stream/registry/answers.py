@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from eml.stream.avro.types import shown, unsupported
 from eml.stream.registry.http_client import Answer, AnswerError
+from eml.stream.wire import SchemaId
 
 _T = TypeVar("_T")
 
@@ -49,11 +50,11 @@ def places(answer: Answer) -> list[tuple[str, int]]:
     return [(_field(place, "subject", str), _field(place, "version", int)) for place in answer.body]
 
 
-def id_and_version(answer: Answer) -> tuple[int, int] | None:
+def id_and_version(answer: Answer) -> tuple[SchemaId, int] | None:
     """Of a subject's newest schema; None where there is no such subject."""
     if answer.status == HTTPStatus.NOT_FOUND:
         return None
-    return _field(answer.body, "id", int), _field(answer.body, "version", int)
+    return SchemaId(_field(answer.body, "id", int)), _field(answer.body, "version", int)
 
 
 def newest(answer: Answer) -> Answer | None:

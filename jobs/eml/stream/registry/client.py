@@ -34,8 +34,9 @@ from eml.stream.registry import answers
 from eml.stream.registry.http_client import Answer, AnswerError, RegistryHttp
 from eml.stream.registry.id_retries import IdRetries
 from eml.stream.registry.rate_limits import Backoff, LookupLimits, whole_ms
-from eml.stream.registry.schema_cache import Known, SchemaCache
-from eml.stream.registry.subjects import Place, Subjects, newest_of
+from eml.stream.registry.schema_cache import BoundedCache, SchemaCache
+from eml.stream.registry.subjects import Subjects, SubjectVersion, newest_version
+from eml.stream.wire import SchemaId
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +77,7 @@ class SchemaRegistry:
         self._limits = LookupLimits(settings, clock())
         self._retries = IdRetries(settings)
         self._known = SchemaCache(settings.cached_schemas) if cache is None else cache
-        self._unknown: OrderedDict[int, float] = OrderedDict()  # id -> until when; the oldest first
+        self._unknown: OrderedDict[SchemaId, float] = OrderedDict()  # id -> until when; the oldest first
         self._witnessed = -math.inf
         self._logged = -math.inf
 
@@ -86,20 +87,22 @@ class SchemaRegistry:
 
     # -- look-ups --------------------------------------------------------------------------------------------------
 
-    def reading_schema(self, schema_id: int, key: str = "") -> ReadingSchema:
+    def reading_schema(self, schema_id: SchemaId, key: str = "") -> ReadingSchema:
         """The schema with this id, from memory if it was asked for before; `key` is whose record wants it."""
         return self._found(self._known.readings, schema_id, key, self._reading)
 
-    def cached_schema(self, schema_id: int) -> ReadingSchema | None:
+    def cached_schema(self, schema_id: SchemaId) -> ReadingSchema | None:
         """The schema with this id, if it needs no look-up and can be used."""
         found = self._known.readings.get(schema_id)
         return None if isinstance(found, BadSchemaError) else found
 
-    def key_schema(self, schema_id: int) -> ReadKey:
+    def key_schema(self, schema_id: SchemaId) -> ReadKey:
         """The same for the schema of a key: what reads its name. Any subject will do."""
         return self._found(self._known.keys, schema_id, ALL_KEYS, self._key)
 
-    def _found(self, known: Known[_T], schema_id: int, key: str, compiled: Callable[[int, Answer], _T]) -> _T:
+    def _found(
+        self, known: BoundedCache[_T], schema_id: SchemaId, key: str, compiled: Callable[[SchemaId, Answer], _T]
+    ) -> _T:
         found = known.get(schema_id)
         if found is None:
             found = self._look_up(schema_id, key, compiled)
@@ -110,7 +113,9 @@ class SchemaRegistry:
             raise BadSchemaError(found.reason, str(found))  # a new one: tracebacks would pile up in the old one
         return found
 
-    def _look_up(self, schema_id: int, key: str, compiled: Callable[[int, Answer], _T]) -> _T | BadSchemaError:
+    def _look_up(
+        self, schema_id: SchemaId, key: str, compiled: Callable[[SchemaId, Answer], _T]
+    ) -> _T | BadSchemaError:
         now = self._clock()
         if self._unknown.get(schema_id, -math.inf) > now:
             raise _unknown(schema_id)
@@ -129,7 +134,7 @@ class SchemaRegistry:
         self._retries.forget(schema_id)
         return found
 
-    def _fetch(self, schema_id: int, compiled: Callable[[int, Answer], _T]) -> _T | BadSchemaError:
+    def _fetch(self, schema_id: SchemaId, compiled: Callable[[SchemaId, Answer], _T]) -> _T | BadSchemaError:
         answer = self._ask("GET", f"/schemas/ids/{schema_id}", answers.schema)
         if answer.status == HTTPStatus.NOT_FOUND:
             raise self._not_found(schema_id)
@@ -139,22 +144,22 @@ class SchemaRegistry:
         except BadSchemaError as error:
             return BadSchemaError(error.reason, f"schema {schema_id}: {error}")
 
-    def _reading(self, schema_id: int, answer: Answer) -> ReadingSchema:
+    def _reading(self, schema_id: SchemaId, answer: Answer) -> ReadingSchema:
         schema = compile_schema(answers.avro_text(answer), schema_id, "", 0, self._record)
-        schema_warnings.tell(schema_id, schema.ignored, schema.warnings)
+        schema_warnings.log_once(schema_id, schema.ignored, schema.warnings)
         places = self._ask("GET", f"/schemas/ids/{schema_id}/versions", answers.places)
         if not places and self._retries.is_patient(schema_id, self._clock()):
             what = f"{self._http.url} names no subject of schema {schema_id}, which may be new"
             raise self._retries.pause(schema_id, self._clock(), SchemaNotYetKnownError, what)
         return in_subject(schema, places, self._subjects)
 
-    def _key(self, _schema_id: int, answer: Answer) -> ReadKey:
+    def _key(self, _schema_id: SchemaId, answer: Answer) -> ReadKey:
         try:
             return compile_key(answers.avro_text(answer), self._record)
         except BadSchemaError as error:
             raise BadSchemaError(BAD_KEY, str(error)) from None
 
-    def _not_found(self, schema_id: int) -> BadSchemaError | RegistryUnavailableError:
+    def _not_found(self, schema_id: SchemaId) -> BadSchemaError | RegistryUnavailableError:
         """What a 404 means: wait, if the registry may be behind; else the id is unknown, and that is remembered."""
         now, highest = self._clock(), self._known.ids.highest
         is_near = 0 < schema_id <= highest + NEAR or (schema_id > 0 and not highest)
@@ -184,7 +189,7 @@ class SchemaRegistry:
             "starting; if it was replaced by another, start the job again",
         )
 
-    def latest_version(self, subject: str) -> tuple[int, int] | None:
+    def latest_version(self, subject: str) -> tuple[SchemaId, int] | None:
         """Id and version of a subject's newest schema; None where the subject does not exist."""
         self._check_backoff()
         self._limits.take("", self._clock())
@@ -195,7 +200,7 @@ class SchemaRegistry:
 
     # -- tools and job start ---------------------------------------------------------------------------------------
 
-    def register(self, subject: str, text: str) -> int:
+    def register(self, subject: str, text: str) -> SchemaId:
         """Register a schema, unless the subject has it already; its id."""
         path = f"/subjects/{quote(subject, safe='')}/versions"
         answer = self._ask("POST", path, answers.registered, {"schema": text})
@@ -203,7 +208,7 @@ class SchemaRegistry:
             raise IncompatibleSchemaError(f"{shown(subject)} does not take the schema: {answer.message}")
         if answer.status >= 400:
             raise unsupported(f"the registry cannot read the schema for {shown(subject)}: {answer.message}")
-        return int(answer.body["id"])
+        return SchemaId(answer.body["id"])
 
     def check(self) -> None:
         """Whether a registry stands at the address and lets us in; raises what is wrong."""
@@ -213,13 +218,13 @@ class SchemaRegistry:
         """The names of all subjects; none where there are too many to be told."""
         return self._ask("GET", "/subjects", answers.subjects)
 
-    def newest(self, subject: str) -> tuple[int, int, str] | None:
+    def newest(self, subject: str) -> tuple[SchemaId, int, str] | None:
         """Id, version and text of a subject's newest schema; None where there is no such subject."""
         answer = self._ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest", answers.newest)
         if answer is None:
             return None
         text = answers.avro_text(answer)
-        return int(answer.body["id"]), int(answer.body["version"]), text
+        return SchemaId(answer.body["id"]), int(answer.body["version"]), text
 
     # -- asking ----------------------------------------------------------------------------------------------------
 
@@ -246,7 +251,7 @@ class SchemaRegistry:
         self._log(why)
         return kind(why, whole_ms(self._backoff.wait_s(self._clock())))
 
-    def _refused(self, error: RegistryRefusedError, schema_id: int | None = None) -> RegistryUnavailableError:
+    def _refused(self, error: RegistryRefusedError, schema_id: SchemaId | None = None) -> RegistryUnavailableError:
         """A refusal while the job runs: known schemas are still served, and a rotated secret may come."""
         if error.forbidden and schema_id is not None:  # others may be allowed
             self._log(f"schema {schema_id}: {error}")
@@ -261,15 +266,15 @@ class SchemaRegistry:
             log.warning("%s. Records whose schemas are known flow on, others wait.", why)
 
 
-def _unknown(schema_id: int) -> BadSchemaError:
+def _unknown(schema_id: SchemaId) -> BadSchemaError:
     return BadSchemaError(UNKNOWN, f"the registry does not know schema {schema_id}")
 
 
-def in_subject(schema: ReadingSchema, places: list[Place], subjects: Subjects | None) -> ReadingSchema:
+def in_subject(schema: ReadingSchema, places: list[SubjectVersion], subjects: Subjects | None) -> ReadingSchema:
     """A schema with its subject and version, if it has any."""
     if subjects is not None:
-        return subjects.placed(schema, places)
+        return subjects.resolve(schema, places)
     if not places:
         return schema
-    subject, version = newest_of(None, places)
+    subject, version = newest_version(None, places)
     return replace(schema, subject=subject, version=version)

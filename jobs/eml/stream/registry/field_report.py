@@ -1,8 +1,8 @@
-"""What becomes of the fields of the readings, told when the job starts: before anybody wonders what was not learnt.
+"""The fields of the newest reading schemas, logged when the job starts: features, categories, reserved and ignored ones.
 
-Called by `job` once, after the registry was found to answer. Asks `registry` for the newest version of every subject
-that holds readings, as far as subjects can be told by their names, and compiles it as the stream will. Nothing here
-keeps a job from starting: what cannot be had is told as well.
+Called by `job` once, after the registry has answered. Asks `client` for the newest version of every subject that holds
+readings, as far as their names show it, and compiles it as the stream will. Nothing here keeps a job from starting:
+what cannot be had is logged as well.
 """
 
 import logging
@@ -10,17 +10,17 @@ from collections.abc import Iterator, Sequence
 
 from eml.settings import Settings
 from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
-from eml.stream.avro.schema_warnings import MOST_TOLD
+from eml.stream.avro.schema_warnings import MOST_SHOWN
 from eml.stream.errors import BadSchemaError, RegistryRefusedError, RegistryUnavailableError
 from eml.stream.registry.client import SchemaRegistry
 from eml.stream.registry.subjects import CONTEXT, Subjects
 
 log = logging.getLogger("eml.job")
 
-SUBJECTS = 16  # that are told of
+SUBJECTS = 16  # logged at most
 
 
-def tell_fields(settings: Settings) -> None:
+def log_fields(settings: Settings) -> None:
     """Log a line for each subject of the readings."""
     # A client of its own: after a failure it asks for nothing for a while, and the start has more to ask.
     registry = SchemaRegistry(settings.registry, settings.record)
@@ -32,8 +32,14 @@ def tell_fields(settings: Settings) -> None:
     finally:
         registry.close()
     for schema in schemas:
-        log.info("readings of %s, version %d (schema %d): %s", schema.subject, schema.version, schema.id, told(schema))
-        for warning in schema.warnings[:MOST_TOLD]:
+        log.info(
+            "readings of %s, version %d (schema %d): %s",
+            schema.subject,
+            schema.version,
+            schema.id,
+            describe_fields(schema),
+        )
+        for warning in schema.warnings[:MOST_SHOWN]:
             log.warning("readings of %s, version %d: %s", schema.subject, schema.version, warning)
     if not schemas:
         log.info("no schema of readings is registered yet: which fields are features is told with the first record")
@@ -44,7 +50,7 @@ def tell_fields(settings: Settings) -> None:
         log.warning("record.categories: no newest schema of readings has %s", _listed(unknown))
 
 
-def told(schema: ReadingSchema) -> str:
+def describe_fields(schema: ReadingSchema) -> str:
     """What becomes of a schema's fields, in one line."""
     space = schema.space
     parts = {
@@ -66,7 +72,7 @@ def _newest(registry: SchemaRegistry, settings: Settings) -> Iterator[ReadingSch
                 continue
             schema_id, version, text = newest
             compiled = compile_schema(text, schema_id, subject, version, settings.record)
-            schema = subjects.placed(compiled, [(subject, version)])
+            schema = subjects.resolve(compiled, [(subject, version)])
             if not schema.foreign_reading:
                 schema.check_reading()
                 yield schema
@@ -75,7 +81,7 @@ def _newest(registry: SchemaRegistry, settings: Settings) -> Iterator[ReadingSch
 
 
 def _candidates(registered: Sequence[str], settings: Settings) -> list[str]:
-    """Subjects that are listed, or begin with the topic's name; that of a record's name alone cannot be told."""
+    """Subjects that are listed, or begin with the topic's name; a record's own name shows no topic."""
     if settings.record.subjects:
         return list(settings.record.subjects)
     topic = settings.kafka.readings_topic
@@ -93,5 +99,5 @@ def _all_names(schema: ReadingSchema) -> Iterator[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
-    return ", ".join(names[:MOST_TOLD]) + more
+    more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
+    return ", ".join(names[:MOST_SHOWN]) + more

@@ -48,7 +48,7 @@ class Backoff:
         self._until = float("-inf")
 
 
-class Allowance:
+class TokenBucket:
     """At most `per_second` events in the long run; `burst` (those of one second, unless told) may come at once."""
 
     def __init__(self, per_second: float, now: float, burst: float | None = None) -> None:
@@ -84,8 +84,8 @@ class LookupLimits:
 
     def __init__(self, settings: RegistrySettings, now: float) -> None:
         self._settings = settings
-        self._task = Allowance(settings.lookups_per_second, now)
-        self._keys: OrderedDict[str, Allowance] = OrderedDict()  # the least recently used first
+        self._task = TokenBucket(settings.lookups_per_second, now)
+        self._keys: OrderedDict[str, TokenBucket] = OrderedDict()  # the least recently used first
 
     def take(self, key: str, now: float) -> None:
         """Count a look-up of a key, unless it has to wait; an empty key is the task itself."""
@@ -120,11 +120,11 @@ class LookupLimits:
                 f"more than {rate:g} look-ups per second (registry.lookups_per_second)", whole_ms(wait_s)
             )
 
-    def _of(self, key: str, now: float) -> Allowance:
+    def _of(self, key: str, now: float) -> TokenBucket:
         own = self._keys.get(key)
         if own is None:
             rate = self._settings.lookups_per_key_per_second
-            own = self._keys[key] = Allowance(rate, now, max(KEY_BURST, rate))
+            own = self._keys[key] = TokenBucket(rate, now, max(KEY_BURST, rate))
             if len(self._keys) > KEYS:
                 self._keys.popitem(last=False)
         self._keys.move_to_end(key)

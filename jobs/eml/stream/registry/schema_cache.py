@@ -11,8 +11,10 @@ from typing import Generic, TypeVar
 from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.errors import BadSchemaError
 from eml.stream.keys import ReadKey
+from eml.stream.wire import SchemaId
 
 WITNESSES = 3  # ids by which a registry shows that it has its schemas: one may have been deleted since
+NO_ID = SchemaId(0)
 _S = TypeVar("_S")
 
 
@@ -22,46 +24,46 @@ class SchemaCache:
     Readings and keys apart: registries give one id to one text, and anybody can write any id into a key.
     """
 
-    def __init__(self, size: int, known_id: int = 0) -> None:
+    def __init__(self, size: int, known_id: SchemaId = NO_ID) -> None:
         self.ids = KnownIds(known_id)
-        self.readings: Known[ReadingSchema] = Known(size, self.ids)
-        self.keys: Known[ReadKey] = Known(size, self.ids)
+        self.readings: BoundedCache[ReadingSchema] = BoundedCache(size, self.ids)
+        self.keys: BoundedCache[ReadKey] = BoundedCache(size, self.ids)
 
 
 class KnownIds:
     """Ids that the registry has, or had."""
 
-    def __init__(self, known_id: int) -> None:
-        self._witnesses: deque[int] = deque([known_id] if known_id else [], WITNESSES)
+    def __init__(self, known_id: SchemaId) -> None:
+        self._witnesses: deque[SchemaId] = deque([known_id] if known_id else [], WITNESSES)
         self._lock = threading.Lock()
         self.highest = known_id  # 0 while none is known
 
-    def add(self, schema_id: int) -> None:
+    def add(self, schema_id: SchemaId) -> None:
         """The registry has this one."""
         with self._lock:
             if schema_id not in self._witnesses:
                 self._witnesses.append(schema_id)
             self.highest = max(self.highest, schema_id)
 
-    def witnesses(self) -> list[int]:
+    def witnesses(self) -> list[SchemaId]:
         """Ids that the registry had, the last found first."""
         with self._lock:
             return list(reversed(self._witnesses))
 
 
-class Known(Generic[_S]):
+class BoundedCache(Generic[_S]):
     """Schemas by id, the least recently used first."""
 
     def __init__(self, size: int, ids: KnownIds) -> None:
         self._size = size
         self._ids = ids
-        self._found: OrderedDict[int, _S | BadSchemaError] = OrderedDict()
+        self._found: OrderedDict[SchemaId, _S | BadSchemaError] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def get(self, schema_id: int) -> _S | BadSchemaError | None:
+    def get(self, schema_id: SchemaId) -> _S | BadSchemaError | None:
         """The schema, if it is known, or what is wrong with it."""
         with self._lock:
             found = self._found.get(schema_id)
@@ -69,7 +71,7 @@ class Known(Generic[_S]):
                 self._found.move_to_end(schema_id)
             return found
 
-    def put(self, schema_id: int, found: _S | BadSchemaError) -> None:
+    def put(self, schema_id: SchemaId, found: _S | BadSchemaError) -> None:
         """From now on the schema is known."""
         self._ids.add(schema_id)
         with self._lock:

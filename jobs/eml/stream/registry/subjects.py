@@ -20,18 +20,18 @@ from eml.stream.avro.types import shown
 CONTEXT = re.compile(r":\.[^:]*:")  # before a subject's name in a registry with several contexts
 SHOWN = 3  # subjects in a message
 
-Place = tuple[str, int]  # subject and version
+SubjectVersion = tuple[str, int]  # subject and version
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SubjectRule:
     """The subjects of one topic."""
 
     topic: str
     listed: tuple[str, ...]  # empty: by the naming strategies
     setting: str
 
-    def own(self, name: str, places: Sequence[Place]) -> str | None:
+    def own(self, name: str, places: Sequence[SubjectVersion]) -> str | None:
         """The topic's own subject among those of a schema whose record has this name."""
         wanted = self.listed or (f"{self.topic}-value", f"{self.topic}-{name}", name)
         found = [subject for subject, _ in places]
@@ -41,7 +41,7 @@ class Rule:
         bare = {CONTEXT.sub("", subject, count=1): subject for subject in reversed(found) if CONTEXT.match(subject)}
         return next((bare[each] for each in wanted if each in bare), None)
 
-    def problem(self, schema: ReadingSchema, places: Sequence[Place], what: str) -> str:
+    def problem(self, schema: ReadingSchema, places: Sequence[SubjectVersion], what: str) -> str:
         """Why records of this schema do not belong into the topic."""
         subjects = list(dict.fromkeys(subject for subject, _ in places))
         more = f" and {len(subjects) - SHOWN} more" if len(subjects) > SHOWN else ""
@@ -56,19 +56,19 @@ class Rule:
 class Subjects:
     """The subjects of readings, and of labels on a topic of their own."""
 
-    readings: Rule
-    labels: Rule
+    readings: SubjectRule
+    labels: SubjectRule
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """As the settings have them."""
         kafka, record = settings.kafka, settings.record
         return cls(
-            Rule(kafka.readings_topic, record.subjects, "record.subjects"),
-            Rule(kafka.labels_topic, record.label_subjects, "record.label_subjects"),
+            SubjectRule(kafka.readings_topic, record.subjects, "record.subjects"),
+            SubjectRule(kafka.labels_topic, record.label_subjects, "record.label_subjects"),
         )
 
-    def placed(self, schema: ReadingSchema, places: Sequence[Place]) -> ReadingSchema:
+    def resolve(self, schema: ReadingSchema, places: Sequence[SubjectVersion]) -> ReadingSchema:
         """A schema with its subject and version, and with what is wrong where they are not the topics' own.
 
         Of several subjects the readings' own is preferred. A schema without any (its subject was deleted) may be used,
@@ -77,7 +77,7 @@ class Subjects:
         if not places:
             return schema
         reading, label = self.readings.own(schema.name, places), self.labels.own(schema.name, places)
-        subject, version = newest_of(reading or label, places)
+        subject, version = newest_version(reading or label, places)
         return replace(
             schema,
             subject=subject,
@@ -87,7 +87,7 @@ class Subjects:
         )
 
 
-def newest_of(subject: str | None, places: Sequence[Place]) -> Place:
+def newest_version(subject: str | None, places: Sequence[SubjectVersion]) -> SubjectVersion:
     """A subject, the first if none is preferred, with the schema's newest version in it."""
     chosen = subject or places[0][0]
     return chosen, max(version for name, version in places if name == chosen)

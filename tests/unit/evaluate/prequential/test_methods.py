@@ -17,9 +17,11 @@ from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
 from eml.settings import RecordSettings, Settings
 from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.keys import KeyName
 from eml.stream.models.key_model import KeyModel
-from eml.stream.output.encoder import schema_text
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
+from eml.stream.wire import SchemaId
 
 
 def test_the_catalogue_names_what_there_is_and_the_job_s_memory():
@@ -30,7 +32,9 @@ def test_the_catalogue_names_what_there_is_and_the_job_s_memory():
 def revisions_in_the_job(labelled: list[bool], switch: int) -> list[int]:
     """Return the model's revision at each record in the job; schema version 2 from the record `switch` on."""
     schemas = [
-        compile_schema(schema_text(f"readings/v{version}"), version, "readings-value", version, RecordSettings())
+        compile_schema(
+            schema_text(f"readings/v{version}"), SchemaId(version), "readings-value", version, RecordSettings()
+        )
         for version in (1, 2)
     ]
     writers, machine = [ReadingWriter(1, 1), ReadingWriter(2, 2)], Machine(0)
@@ -40,7 +44,7 @@ def revisions_in_the_job(labelled: list[bool], switch: int) -> list[int]:
         (reading,) = machine.readings(VERSIONS[version], 1)
         value = writers[version].write("pump", f"event-{place}", place, replace(reading, labelled=given))
         raws.append(Raw(value, Position("readings", 0, place, place), {}))
-    results = KeyModel("pump", Settings()).step(raws, lambda schema_id: schemas[schema_id - 1])
+    results = KeyModel(KeyName("pump"), Settings()).step(raws, lambda schema_id: schemas[schema_id - 1])
     return [scored.model_revision for scored in results.predictions]
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from eml.core.symbols import number_of
 from eml.settings import RecordSettings
 from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
+from eml.stream.wire import SchemaId
 
 SETTINGS = RecordSettings()
 MISSING = replace(SETTINGS, non_finite="missing")
@@ -44,7 +45,7 @@ def record(*fields: Mapping[str, object], name: str = "Reading") -> dict[str, An
 
 
 def compiled(schema: object, settings: RecordSettings = SETTINGS) -> ReadingSchema:
-    return compile_schema(json.dumps(schema), 7, "readings-value", 3, settings)
+    return compile_schema(json.dumps(schema), SchemaId(7), "readings-value", 3, settings)
 
 
 def encoded(schema: Mapping[str, Any], *records: Mapping[str, object], start: int = 0) -> list[bytes]:

@@ -10,6 +10,7 @@ from eml.settings import RecordSettings
 from eml.stream.avro import schema_warnings
 from eml.stream.avro.reading_schema import compile_schema
 from eml.stream.errors import BadSchemaError
+from eml.stream.wire import SchemaId
 from tests.unit.stream.avro.encoding import (
     EVENT_ID,
     EVENT_TIME,
@@ -31,7 +32,7 @@ def refusal(schema: object, settings: RecordSettings = SETTINGS) -> str:
     """The message with which a schema is refused."""
     started = time.monotonic()
     with pytest.raises(BadSchemaError) as error:
-        compile_schema(schema if isinstance(schema, str) else json.dumps(schema), 7, "s", 1, settings)
+        compile_schema(schema if isinstance(schema, str) else json.dumps(schema), SchemaId(7), "s", 1, settings)
     assert time.monotonic() - started < A_WHILE_S
     assert error.value.reason == "unsupported-schema"
     assert len(str(error.value)) < 400
@@ -199,11 +200,11 @@ def test_names_that_only_resemble_nothing_and_reserved_fields_that_are_there_are
 
 
 def test_what_is_ignored_is_logged_once_per_schema(caplog):
-    schema_warnings.tell.cache_clear()
+    schema_warnings.log_once.cache_clear()
     text = record(field("Label", "string"), field("note", "bytes"), DOUBLE)
     with caplog.at_level("INFO"):
         for schema in (compiled(text), compiled(text)):
-            schema_warnings.tell(schema.id, schema.ignored, schema.warnings)
+            schema_warnings.log_once(schema.id, schema.ignored, schema.warnings)
     told = [one.getMessage() for one in caplog.records if one.name == "eml.stream.avro.schema_warnings"]
     assert len(told) == 2
     assert 'Label: string: a category if it is declared as one ("eml.category": true' in told[0]
@@ -443,7 +444,7 @@ def test_what_is_no_avro_record_is_refused(schema):
 
 @pytest.mark.parametrize("fields", [[], [KEY, LABEL], [field("name", "string")]])
 def test_a_schema_without_a_feature_is_none_of_readings(fields):
-    schema = compile_schema(json.dumps(record(*fields)), 7, "s", 1, SETTINGS)
+    schema = compile_schema(json.dumps(record(*fields)), SchemaId(7), "s", 1, SETTINGS)
     with pytest.raises(BadSchemaError, match="feature") as error:
         schema.check_reading()
     assert error.value.reason == "unsupported-schema"

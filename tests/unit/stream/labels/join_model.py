@@ -3,7 +3,7 @@
 from typing import Any
 
 from eml.stream.labels.label_join import LabelCounts
-from eml.stream.labels.unlabelled import Pending
+from eml.stream.labels.unlabelled import UnlabelledReading
 
 LIMIT, WAIT_MS = 3, 50
 
@@ -41,7 +41,7 @@ class Model:
         setattr(self, name, [row for row in getattr(self, name) if row[0] != event_id])
         return found
 
-    def expect(self, waiting: Pending) -> str | None:
+    def add_reading(self, waiting: UnlabelledReading) -> str | None:
         self.tick(waiting.timestamp_ms)
         if self.find("pending", waiting.event_id) or self.find("settled", waiting.event_id):
             self.counts.repeated += 1
@@ -51,7 +51,7 @@ class Model:
         self.counts.joined += label is not None
         return label
 
-    def settle(self, event_id: str, label: str, timestamp_ms: int) -> bool:
+    def add_labelled(self, event_id: str, label: str, timestamp_ms: int) -> bool:
         self.tick(timestamp_ms)
         settled = self.find("settled", event_id)
         if settled:
@@ -63,9 +63,9 @@ class Model:
         self.put("settled", event_id, label)
         return True
 
-    def answer(self, event_id: str, label: str, timestamp_ms: int) -> Pending | None:
+    def add_label(self, event_id: str, label: str, timestamp_ms: int) -> UnlabelledReading | None:
         self.tick(timestamp_ms)
-        waiting: Pending | None = self.remove("pending", event_id)
+        waiting: UnlabelledReading | None = self.remove("pending", event_id)
         known = self.find("settled", event_id) or self.find("early", event_id)
         if waiting:
             self.counts.joined += 1

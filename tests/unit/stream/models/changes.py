@@ -14,10 +14,12 @@ import numpy as np
 from eml.core import LearnerConfig
 from eml.settings import RecordSettings, Settings
 from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
+from eml.stream.keys import KeyName
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.micro_batch import Results
-from eml.stream.records import EVOLUTION, Evolved, Position, Raw
-from eml.stream.wire import frame
+from eml.stream.output.events import EVOLUTION, EvolutionEvent
+from eml.stream.records import Position, Raw
+from eml.stream.wire import SchemaId, frame
 from tests.unit.stream.avro.encoding import field, record
 
 SETTINGS = Settings(learner=LearnerConfig(memory_size=128, rank=8, warm_up=32))
@@ -94,14 +96,14 @@ def run(*versions: tuple[Version, int]) -> Results:
     schemas: dict[int, ReadingSchema] = {}
     for number, (version, count) in enumerate(versions, start=1):
         text = json.dumps(version.schema)
-        schemas[10 * number] = compile_schema(text, 10 * number, "readings-value", number, RecordSettings())
+        schemas[10 * number] = compile_schema(text, SchemaId(10 * number), "readings-value", number, RecordSettings())
         for offset in range(len(raws), len(raws) + count):
             value = version.write(10 * number, SIGNALS[offset])
             raws.append(Raw(value, Position("readings", 0, offset, 1000 * offset), {}))
-    return KeyModel("pump", SETTINGS).step(raws, schemas.__getitem__)
+    return KeyModel(KeyName("pump"), SETTINGS).step(raws, schemas.__getitem__)
 
 
-def switched(results: Results) -> list[Evolved]:
+def switched(results: Results) -> list[EvolutionEvent]:
     """The evolutions among the events."""
     return [event for event in results.evolutions if event.kind == EVOLUTION]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from eml.settings import Settings
 from eml.stream import waiting_records
+from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
 from eml.stream.records import Position, Raw
@@ -21,27 +22,32 @@ MODEL, SMALL, OTHERS, WAITING = (FIXTURES / name for name in FILES)
 STREAM = [1] * 40 + [2] * 30
 NEXT = [2] * 10
 RAWS = [
-    Raw(b"\x00\x00\x00\x00\x07abc", Position("readings", 3, 41, 1_763_270_000_123), {"trace": b"\xff\x00"}, "pump"),
-    Raw(None, Position("readings", 3, 42, 1_763_270_000_124), {}, "P\xfcmpe"),
+    Raw(
+        b"\x00\x00\x00\x00\x07abc",
+        Position("readings", 3, 41, 1_763_270_000_123),
+        {"trace": b"\xff\x00"},
+        KafkaKey("pump"),
+    ),
+    Raw(None, Position("readings", 3, 42, 1_763_270_000_124), {}, KafkaKey("P\xfcmpe")),
 ]
 
 
 def model(settings: Settings = SETTINGS) -> KeyModel:
     """A key in the middle of its second version, with labels pending and its first version's model asleep."""
-    made = KeyModel("pump", settings)
+    made = KeyModel(KeyName("pump"), settings)
     made.step(records(STREAM), look_up)
     return made
 
 
-def parts() -> state_codec.Parts:
+def parts() -> state_codec.StateParts:
     """As the files hold it."""
-    return state_codec.Parts(MODEL.read_bytes(), SMALL.read_bytes(), OTHERS.read_bytes())
+    return state_codec.StateParts(MODEL.read_bytes(), SMALL.read_bytes(), OTHERS.read_bytes())
 
 
 def main() -> None:
     """Write the files of the newest versions."""
     changes = state_codec.take_changes(model(), everything=True)
-    for file, content in ((MODEL, changes.model), (SMALL, changes.small), (OTHERS, changes.others)):
+    for file, content in ((MODEL, changes.model), (SMALL, changes.window), (OTHERS, changes.others)):
         file.write_bytes(content or b"")
     WAITING.write_bytes(waiting_records.dump(RAWS))
 

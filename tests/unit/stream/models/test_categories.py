@@ -13,12 +13,15 @@ import pytest
 from eml.core.levels import SYMBOLS
 from eml.settings import KafkaSettings, LearningSettings, RecordSettings, Settings
 from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.micro_batch import Results
-from eml.stream.output.encoder import Encoder, read_evolution, schema_text
-from eml.stream.records import EVOLUTION, Position, Raw
-from eml.stream.wire import frame
+from eml.stream.output.encoder import Encoder, read_evolution
+from eml.stream.output.events import EVOLUTION
+from eml.stream.output.schemas import schema_text
+from eml.stream.records import Position, Raw
+from eml.stream.wire import SchemaId, frame
 from tests.synthetic import label_value
 from tests.unit.stream.avro.encoding import EVENT_ID, LABEL, field, record
 from tests.unit.stream.models.test_key_model import SETTINGS, keep
@@ -43,9 +46,9 @@ VERSIONS = {
     4: record(EVENT_ID, LABEL, SITE, field("temp", "double")),
 }
 SCHEMAS = {
-    number: compile_schema(json.dumps(schema), number, "readings-value", number, RECORD)
+    number: compile_schema(json.dumps(schema), SchemaId(number), "readings-value", number, RECORD)
     for number, schema in VERSIONS.items()
-} | {LABELS: compile_schema(schema_text("label"), LABELS, "labels-value", 1, RECORD)}
+} | {LABELS: compile_schema(schema_text("label"), SchemaId(LABELS), "labels-value", 1, RECORD)}
 
 
 class Stream:
@@ -89,14 +92,14 @@ def written(version: int, values: Mapping[str, object]) -> bytes:
 
 
 def run(stream: Stream, cut: int = 1000, settings: Settings = SETTINGS, *, reload: bool = False) -> Results:
-    model, parts, together = KeyModel("pump", settings), state_codec.Parts(), Results()
+    model, parts, together = KeyModel(KeyName("pump"), settings), state_codec.StateParts(), Results()
     for start in range(0, len(stream.raws), cut):
         results = model.step(stream.raws[start : start + cut], SCHEMAS.__getitem__)
         for name in ("predictions", "evolutions", "dead_letters"):
             getattr(together, name).extend(getattr(results, name))
         keep(parts, model)
         if reload:
-            model = state_codec.load("pump", settings, parts)
+            model = state_codec.load(KeyName("pump"), settings, parts)
     assert not together.dead_letters
     return together
 
@@ -126,7 +129,7 @@ def test_versions_with_categories_come_and_go():
     assert told == [(3, (), ("site.zone",)), (4, ("regime",), ())]
     assert [each.categories for each in evolutions[:2]] == [("site.zone", "regime"), ("site.zone",)]
     assert evolutions[0].report.change.renamed == {"regime": "mode"}
-    event = read_evolution(Encoder(1, 2).evolution("pump", evolutions[0]))
+    event = read_evolution(Encoder(1, 2).evolution(KeyName("pump"), evolutions[0]))
     assert event["categories"] == ["site.zone", "regime"]
 
 
@@ -156,10 +159,10 @@ def test_a_stranger_with_a_symbol_for_every_record_makes_no_state_grow():
         stream = Stream()
         for number in range(count):
             stream.readings(4, 1, zone=f"{number}-" + "long " * 100)
-        model = KeyModel("pump", SETTINGS)
+        model = KeyModel(KeyName("pump"), SETTINGS)
         model.step(stream.raws, SCHEMAS.__getitem__)
-        assert model.moves.lines is not None
-        state = model.moves.lines.head.learner._state
+        assert model.state.models is not None
+        state = model.state.models.current.learner._state
         assert len(state.spelling.symbols["site.zone"]) == SYMBOLS
         return len(state_codec.take_all(model).model or b"")
 

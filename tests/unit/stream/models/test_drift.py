@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eml.stream.models.drift import MOST, Drift, DriftDetector
+from eml.stream.models.drift import MOST, DriftDetector
+from eml.stream.output.events import Drift
 
 SENSITIVITY = 0.005
 

@@ -12,17 +12,18 @@ from eml.local.messages import ReadingWriter
 from eml.settings import LearningSettings, RecordSettings, Settings
 from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
 from eml.stream.errors import BadSchemaError, RegistryUnavailableError
+from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
-from eml.stream.models.align_columns import placed
+from eml.stream.models.align_columns import align_columns
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.micro_batch import Results
-from eml.stream.output.encoder import schema_text
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
-from eml.stream.wire import frame
+from eml.stream.wire import SchemaId, frame
 
 SCHEMAS = {
     10 * version: compile_schema(
-        schema_text(f"readings/v{version}"), 10 * version, "readings-value", version, RecordSettings()
+        schema_text(f"readings/v{version}"), SchemaId(10 * version), "readings-value", version, RecordSettings()
     )
     for version in (1, 2, 3)
 }
@@ -56,7 +57,7 @@ def run(
     log: bool = False,
 ) -> Results:
     """Step through the records in micro-batches of `cut`, through bytes and back between them where asked."""
-    model, together, parts = KeyModel("pump", settings), Results(), state_codec.Parts()
+    model, together, parts = KeyModel(KeyName("pump"), settings), Results(), state_codec.StateParts()
     for start in range(0, len(raws), cut or len(raws)):
         results = model.step(raws[start : start + (cut or len(raws))], look_up)
         together.predictions += results.predictions
@@ -66,17 +67,17 @@ def run(
         together.right += results.right
         keep(parts, model, log=log)
         if reload:
-            model = state_codec.load("pump", settings, parts)
+            model = state_codec.load(KeyName("pump"), settings, parts)
     return together
 
 
-def keep(parts: state_codec.Parts, model: KeyModel, *, log: bool = False) -> state_codec.Changes:
+def keep(parts: state_codec.StateParts, model: KeyModel, *, log: bool = False) -> state_codec.StateUpdate:
     """Write what changed, as the operator does to Flink's state."""
     changes = state_codec.take_changes(model, log=log)
     if changes.model is not None:
-        parts.model, parts.model_changes = changes.model, []
-    parts.model_changes = parts.model_changes + changes.model_changes
-    parts.small = changes.small or parts.small
+        parts.model, parts.changes = changes.model, []
+    parts.changes = parts.changes + changes.changes
+    parts.window = changes.window or parts.window
     parts.others = changes.others or parts.others
     parts.labels = [changes.all_labels] if changes.all_labels is not None else parts.labels + changes.labels
     return changes
@@ -100,29 +101,29 @@ def test_results_are_the_same_where_the_model_is_a_log(cut, reload):
 
 
 def test_a_log_holds_the_model_and_is_no_longer_than_its_base():
-    model, parts, pieces, bases = KeyModel("pump", SETTINGS), state_codec.Parts(), 0, 0
+    model, parts, pieces, bases = KeyModel(KeyName("pump"), SETTINGS), state_codec.StateParts(), 0, 0
     raws = records([1] * 300 + [2] * 200)
     for start in range(0, len(raws), 20):
         model.step(raws[start : start + 20], look_up)
         changes = keep(parts, model, log=True)
-        assert not (changes.model and changes.model_changes)
-        pieces, bases = pieces + len(changes.model_changes), bases + (changes.model is not None)
-        longest = max(map(len, parts.model_changes), default=0)
-        assert sum(map(len, parts.model_changes)) <= len(parts.model or b"") + longest
-        loaded = state_codec.load("pump", SETTINGS, parts)
+        assert not (changes.model and changes.changes)
+        pieces, bases = pieces + len(changes.changes), bases + (changes.model is not None)
+        longest = max(map(len, parts.changes), default=0)
+        assert sum(map(len, parts.changes)) <= len(parts.model or b"") + longest
+        loaded = state_codec.load(KeyName("pump"), SETTINGS, parts)
         assert state_codec.take_all(loaded).model == state_codec.dump_model(
-            state_codec.load("pump", SETTINGS, parts).moves
+            state_codec.load(KeyName("pump"), SETTINGS, parts).state
         )
-        assert loaded.moves.lines is not None
-        assert model.moves.lines is not None
-        assert loaded.moves.lines.head.snapshot() == model.moves.lines.head.snapshot()
-        assert loaded.moves.lines.known == model.moves.lines.known
+        assert loaded.state.models is not None
+        assert model.state.models is not None
+        assert loaded.state.models.current.snapshot() == model.state.models.current.snapshot()
+        assert loaded.state.models.known == model.state.models.known
     assert pieces > 1
     assert bases > 1
 
 
 def test_models_of_versions_left_are_not_written_again_when_the_head_learns():
-    model, parts = KeyModel("pump", SETTINGS), state_codec.Parts()
+    model, parts = KeyModel(KeyName("pump"), SETTINGS), state_codec.StateParts()
     raws = records([1] * 60 + [2] * 200)
     model.step(raws[:70], look_up)
     assert keep(parts, model, log=True).others
@@ -130,7 +131,7 @@ def test_models_of_versions_left_are_not_written_again_when_the_head_learns():
     for start in range(70, len(raws), 10):
         model.step(raws[start : start + 10], look_up)
         written.append(keep(parts, model, log=True))
-    assert sum(len(changes.model_changes) for changes in written) > 1
+    assert sum(len(changes.changes) for changes in written) > 1
     assert not any(changes.others for changes in written)
 
 
@@ -156,7 +157,7 @@ def test_a_prediction_knows_nothing_of_its_own_label(full, cut):
     assert (said.truth is not None, expected.truth) == (True, None)
     assert said.scores == expected.scores
     assert said.model_revision == expected.model_revision
-    model = KeyModel("pump", SETTINGS)
+    model = KeyModel(KeyName("pump"), SETTINGS)
     model.step(raws, look_up)
     after = model.step(records([1] * (full + 1))[-1:], look_up).predictions[-1]
     assert after.model_revision == said.model_revision + 1, "it is learnt for the next one"
@@ -233,10 +234,10 @@ def test_a_rollback_to_a_model_that_was_not_kept_is_an_evolution_back():
 
 
 def test_a_schema_with_the_same_features_is_no_evolution():
-    same = replace(SCHEMAS[10], id=11, version=2)
+    same = replace(SCHEMAS[10], id=SchemaId(11), version=2)
     raws = records([1] * 40)
     again = [Raw(frame(11, raw.value[5:]), raw.position, {}) for raw in raws[20:] if raw.value]
-    model = KeyModel("pump", SETTINGS)
+    model = KeyModel(KeyName("pump"), SETTINGS)
     results = model.step([*raws[:20], *again], lambda i: same if i == 11 else SCHEMAS[i])
     assert not results.evolutions
     assert results.predictions[-1].schema_id == 11
@@ -275,7 +276,7 @@ def test_a_schema_that_cannot_be_had_makes_the_rest_wait():
             raise RegistryUnavailableError("down", 700)
         return SCHEMAS[schema_id]
 
-    model = KeyModel("pump", SETTINGS)
+    model = KeyModel(KeyName("pump"), SETTINGS)
     results = model.step(raws, down)
     assert len(results.predictions) == 10
     assert results.waiting == raws[10:], "order is kept: what is behind waits, too"
@@ -286,35 +287,35 @@ def test_a_schema_that_cannot_be_had_makes_the_rest_wait():
 
 
 def test_only_what_changed_is_written():
-    model = KeyModel("pump", SETTINGS)
+    model = KeyModel(KeyName("pump"), SETTINGS)
     raws = records([1] * 40, labelled=0.0)
     model.step(raws[:10], look_up)
     assert state_codec.take_changes(model).model, "the first record makes the model"
     model.step(records([1] * 20, labelled=1.0)[10:], look_up)
     assert state_codec.take_changes(model).model, "ten labels make several windows"
     model.step(raws[20:30], look_up)
-    assert state_codec.take_changes(model) == state_codec.Changes()
+    assert state_codec.take_changes(model) == state_codec.StateUpdate()
     model.step(records([1], labelled=1.0), look_up)
     changes = state_codec.take_changes(model)
     assert changes.model is None
     assert changes.others is None
-    assert changes.small
+    assert changes.window
 
 
 def test_damaged_or_foreign_state_is_refused():
-    model, parts = KeyModel("pump", SETTINGS), state_codec.Parts()
+    model, parts = KeyModel(KeyName("pump"), SETTINGS), state_codec.StateParts()
     model.step(records([1] * 40 + [2] * 10), look_up)
     keep(parts, model)
-    for name in ("model", "small", "others"):
+    for name in ("model", "window", "others"):
         whole = getattr(parts, name)
         for broken in (b"", whole[:7], b"X" + whole[1:], whole[:-1]):
             with pytest.raises(SnapshotDamagedError):
-                state_codec.load("pump", SETTINGS, _with(parts, name, broken))
+                state_codec.load(KeyName("pump"), SETTINGS, _with(parts, name, broken))
         with pytest.raises(SnapshotVersionError):
-            state_codec.load("pump", SETTINGS, _with(parts, name, whole[:4] + b"\x09\x00" + whole[6:]))
+            state_codec.load(KeyName("pump"), SETTINGS, _with(parts, name, whole[:4] + b"\x09\x00" + whole[6:]))
 
 
-def _with(parts: state_codec.Parts, name: str, value: bytes) -> state_codec.Parts:
+def _with(parts: state_codec.StateParts, name: str, value: bytes) -> state_codec.StateParts:
     changed = replace(parts)
     setattr(changed, name, value)
     return changed
@@ -322,5 +323,5 @@ def _with(parts: state_codec.Parts, name: str, value: bytes) -> state_codec.Part
 
 def test_late_values_land_in_the_columns_of_their_names():
     values = np.arange(6.0)[None]  # temperature, vibration_x, vibration_y, current, oil_pressure, rpm
-    there = placed(values, SCHEMAS[10].space, SCHEMAS[30].space)
+    there = align_columns(values, SCHEMAS[10].space, SCHEMAS[30].space)
     np.testing.assert_array_equal(there, [[0.0, 1.0, np.nan, np.nan, 5.0]])

@@ -7,12 +7,14 @@ import pytest
 
 from eml.settings import KafkaSettings, LearningSettings, RecordSettings, Settings
 from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.keys import KeyName
 from eml.stream.labels.label_join import LabelCounts
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.micro_batch import Results
-from eml.stream.output.encoder import schema_text
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
+from eml.stream.wire import SchemaId
 from tests.synthetic import Device, label_value, reading_schema
 from tests.unit.stream.models.test_key_model import SETTINGS as PLAIN
 from tests.unit.stream.models.test_key_model import keep
@@ -21,8 +23,11 @@ NAMES = {1: ("a", "b", "c", "d"), 2: ("b", "c", "d", "e")}
 TEXTS = {version: reading_schema(names) for version, names in NAMES.items()}
 LABEL = 9
 SCHEMAS = {
-    **{version: compile_schema(text, version, "r-value", version, RecordSettings()) for version, text in TEXTS.items()},
-    LABEL: compile_schema(schema_text("label"), LABEL, "l-value", 1, RecordSettings()),
+    **{
+        version: compile_schema(text, SchemaId(version), "r-value", version, RecordSettings())
+        for version, text in TEXTS.items()
+    },
+    LABEL: compile_schema(schema_text("label"), SchemaId(LABEL), "l-value", 1, RecordSettings()),
 }
 SETTINGS = replace(PLAIN, kafka=KafkaSettings(labels_topic="labels"), learning=LearningSettings(recovery_records=30))
 
@@ -53,7 +58,11 @@ class Stream:
 
 
 def run(raws: Sequence[Raw], cut: int = 1000, settings: Settings = SETTINGS, *, reload: bool = False) -> Results:
-    model, parts, together = KeyModel("pump", settings), state_codec.Parts(), Results(labels=LabelCounts())
+    model, parts, together = (
+        KeyModel(KeyName("pump"), settings),
+        state_codec.StateParts(),
+        Results(labels=LabelCounts()),
+    )
     for start in range(0, len(raws), cut):
         results = model.step(raws[start : start + cut], SCHEMAS.__getitem__)
         for name in ("predictions", "evolutions", "dead_letters"):
@@ -67,7 +76,7 @@ def run(raws: Sequence[Raw], cut: int = 1000, settings: Settings = SETTINGS, *, 
             setattr(together.labels, field.name, total)
         keep(parts, model)
         if reload:
-            model = state_codec.load("pump", settings, parts)
+            model = state_codec.load(KeyName("pump"), settings, parts)
     return together
 
 
@@ -200,7 +209,7 @@ def test_a_label_whose_own_key_is_not_its_kafka_key_is_a_dead_letter():
     plain.readings(1, 3)
     stray = label_value(LABEL, schema_text("label"), ids[0], "broken", key="press")
     wrong = Raw(stray, Position("labels", 0, 99, 3000), {})
-    results = KeyModel("pump", SETTINGS).step([*stream.raws, wrong], SCHEMAS.__getitem__)
+    results = KeyModel(KeyName("pump"), SETTINGS).step([*stream.raws, wrong], SCHEMAS.__getitem__)
     (letter,) = results.dead_letters
     assert (letter.reason, letter.raw, letter.schema_id) == ("wrong-key", wrong, LABEL)
     assert "Kafka key of its reading" in letter.message
@@ -210,13 +219,13 @@ def test_a_label_whose_own_key_is_not_its_kafka_key_is_a_dead_letter():
 
 def test_a_label_without_a_name_or_a_class_is_a_dead_letter():
     nothing = reading_schema([])
-    schemas = {**SCHEMAS, 8: compile_schema(nothing, 8, "x-value", 1, RecordSettings())}
+    schemas = {**SCHEMAS, 8: compile_schema(nothing, SchemaId(8), "x-value", 1, RecordSettings())}
     stream = Stream()
     stream.readings(1, 3)
     value, _, _ = Device().value(8, nothing, [], labelled=False)
     bad = Raw(value, Position("labels", 0, 99, 0), {})
-    results = KeyModel("pump", SETTINGS).step([*stream.raws, bad], schemas.__getitem__)
+    results = KeyModel(KeyName("pump"), SETTINGS).step([*stream.raws, bad], schemas.__getitem__)
     assert [(letter.reason, letter.raw) for letter in results.dead_letters] == [("no-label", bad)]
     reading = replace(bad, position=Position("readings", 0, 99, 0))
-    results = KeyModel("pump", SETTINGS).step([reading], schemas.__getitem__)
+    results = KeyModel(KeyName("pump"), SETTINGS).step([reading], schemas.__getitem__)
     assert [letter.reason for letter in results.dead_letters] == ["unsupported-schema"]

@@ -5,6 +5,7 @@ import pytest
 
 from eml.core import SnapshotDamagedError, SnapshotVersionError
 from eml.stream import waiting_records
+from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
 from eml.stream.models.window import NOT_STARTED, Window
 from tests.unit.stream.models import golden_state
@@ -13,7 +14,7 @@ from tests.unit.stream.models.test_key_model import SETTINGS, look_up, records
 
 def test_this_releases_state_goes_on_where_it_was():
     rest = records(golden_state.STREAM + golden_state.NEXT * 5 + [1, 2] * 10)[len(golden_state.STREAM) :]
-    kept = state_codec.load("pump", SETTINGS, golden_state.parts())
+    kept = state_codec.load(KeyName("pump"), SETTINGS, golden_state.parts())
     then = kept.step(rest, look_up)
     now = golden_state.model().step(rest, look_up)
     assert [said.label for said in then.predictions] == [said.label for said in now.predictions]

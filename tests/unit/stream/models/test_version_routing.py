@@ -13,13 +13,14 @@ import pytest
 from eml.core import EvolvingMetricLearner
 from eml.settings import LearningSettings, RecordSettings, Settings
 from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
+from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.micro_batch import Results
-from eml.stream.models.warm_start import Donors
+from eml.stream.models.warm_start import WarmStartModels
 from eml.stream.records import Position, Raw
 from eml.stream.state_format import unpack
-from eml.stream.wire import HEADER_SIZE
+from eml.stream.wire import HEADER_SIZE, SchemaId
 from tests.synthetic import Device, reading_schema
 from tests.unit.stream.models.test_key_model import SCHEMAS, SETTINGS, keep, look_up, records
 
@@ -33,14 +34,14 @@ def newest(version: int):
 
 def steps(pieces: Sequence[tuple[Sequence[Raw], int]], settings: Settings = SETTINGS, *, reload: bool = False):
     """Micro-batches, each with the newest version that is registered by then."""
-    model, parts, together = KeyModel("pump", settings), state_codec.Parts(), Results()
+    model, parts, together = KeyModel(KeyName("pump"), settings), state_codec.StateParts(), Results()
     for raws, version in pieces:
         results = model.step(raws, look_up, newest(version))
         together.predictions += results.predictions
         together.evolutions += results.evolutions
         keep(parts, model)
         if reload:
-            model = state_codec.load("pump", settings, parts)
+            model = state_codec.load(KeyName("pump"), settings, parts)
     return together
 
 
@@ -74,7 +75,7 @@ def test_hearing_it_again_changes_nothing_and_a_restart_does_not_forget():
 
 def test_a_registry_that_says_nothing_withdraws_nothing():
     raws = records([1] * 300)
-    model = KeyModel("pump", SETTINGS)
+    model = KeyModel(KeyName("pump"), SETTINGS)
     model.step(raws[:200], look_up, newest(2))
     silent = model.step(raws[200:250], look_up, lambda _: None)
     assert not silent.evolutions
@@ -98,7 +99,7 @@ def retiring_schema() -> ReadingSchema:
 def test_a_field_marked_as_retiring_starts_the_t_stage():
     raws = records([1] * 300 + [2] * 40)
     marked = {10: retiring_schema(), 20: SCHEMAS[20]}
-    results = KeyModel("pump", SETTINGS).step(raws, marked.__getitem__)
+    results = KeyModel(KeyName("pump"), SETTINGS).step(raws, marked.__getitem__)
     (announced, switch) = results.evolutions
     assert (announced.kind, announced.new_version) == ("announced", 1)
     assert announced.report.change.vanished == ("oil_pressure",)
@@ -114,14 +115,14 @@ def marked(
     """A schema of version and id `version`, with features that are marked as retiring."""
     marks: dict[str, Mapping[str, object]] = {name: {"eml.retiring": True} for name in retiring}
     text = reading_schema(names, "Reading", **marks, **more)
-    return compile_schema(text, version, "s-value", version, RecordSettings())
+    return compile_schema(text, SchemaId(version), "s-value", version, RecordSettings())
 
 
 def told_of(
     schemas: Sequence[ReadingSchema], registered: Sequence[ReadingSchema | None] = ()
 ) -> list[tuple[str, int, str]]:
     """Kind, version and stage afterwards of each event, where a device goes through versions of the same features."""
-    model, device, told = KeyModel("pump", SETTINGS), Device(), list[tuple[str, int, str]]()
+    model, device, told = KeyModel(KeyName("pump"), SETTINGS), Device(), list[tuple[str, int, str]]()
     for schema, heard in zip_longest(schemas, registered):
         names = schema.space.names
         raws = []
@@ -196,16 +197,16 @@ def test_labels_of_either_version_teach_both():
 def test_labels_of_a_renamed_version_teach_the_older_one_with_the_renamed_sensors():
     names = ("alpha", "b", "c", "d")
     schemas = {1: marked(("a", "b", "c")), 2: marked(names, version=2, alpha={"aliases": ["a"]})}
-    model, device = KeyModel("pump", SETTINGS), Device()
+    model, device = KeyModel(KeyName("pump"), SETTINGS), Device()
     sent = []
     for version in [1] * 60 + [2, 1] + [2] * 5:
         schema = schemas[version]
         value, _, _ = device.value(version, reading_schema(schema.space.names), schema.space.names)
         model.step([Raw(value, Position("readings", 0, device.sent, 1000 * device.sent), {})], schemas.__getitem__)
         sent.append(value)
-    lines = model.moves.lines
+    lines = model.state.models
     assert lines is not None
-    (older,) = lines.former
+    (older,) = lines.others
     taught = np.concatenate(older.window.values)
     assert len(taught) >= 5
     assert np.isfinite(taught).all(), "an alias reads both ways"
@@ -214,14 +215,14 @@ def test_labels_of_a_renamed_version_teach_the_older_one_with_the_renamed_sensor
 
 def test_a_model_that_nobody_needs_any_more_sleeps_and_goes():
     settings = replace(SETTINGS, learning=LearningSettings(former_ms=100_000, recovery_records=0))
-    model, raws = KeyModel("pump", settings), records([1] * 60 + [2] * 150, labelled=1.0)
+    model, raws = KeyModel(KeyName("pump"), settings), records([1] * 60 + [2] * 150, labelled=1.0)
     model.step(raws[:100], look_up)
-    lines = model.moves.lines
+    lines = model.state.models
     assert lines is not None
-    (former,) = lines.former
-    assert former.sleeps
+    (former,) = lines.others
+    assert former.is_serialized
     model.step(raws[100:], look_up)
-    assert not lines.former
+    assert not lines.others
     assert model.step(records([1] * 3), look_up).predictions[-1].late
 
 
@@ -261,7 +262,7 @@ def test_a_kept_model_goes_at_the_record_that_comes_too_late(cut):
 
 
 def in_cuts(raws: Sequence[Raw], schemas: dict[int, ReadingSchema], cut: int, settings: Settings = SETTINGS) -> Results:
-    model, together = KeyModel("pump", settings), Results()
+    model, together = KeyModel(KeyName("pump"), settings), Results()
     for start in range(0, len(raws), cut):
         results = model.step(raws[start : start + cut], schemas.__getitem__)
         together.predictions += results.predictions
@@ -286,11 +287,11 @@ class Fleet:
         self.names = dict(enumerate(versions, start=1))
         self.texts = {version: reading_schema(names) for version, names in self.names.items()}
         self.schemas = {
-            version: compile_schema(text, version, "s-value", version, RecordSettings())
+            version: compile_schema(text, SchemaId(version), "s-value", version, RecordSettings())
             for version, text in self.texts.items()
         }
         self.device = Device()
-        self.settings, self.model = settings, KeyModel("pump", settings)
+        self.settings, self.model = settings, KeyModel(KeyName("pump"), settings)
 
     def send(self, version: int, count: int, state: str | None = None, *, labelled: bool = True) -> Results:
         raws = []
@@ -341,7 +342,7 @@ def test_ten_and_more_evolutions_in_a_row_stay_bounded():
         )
         assert accuracy(results) > 0.6
         changes = state_codec.take_changes(fleet.model, everything=True)
-        sizes.append(sum(len(part or b"") for part in (changes.model, changes.small, changes.others)))
+        sizes.append(sum(len(part or b"") for part in (changes.model, changes.window, changes.others)))
     assert max(sizes[7:]) < 1.3 * max(sizes[3:7]), "what is kept grows no more"
 
 
@@ -375,9 +376,9 @@ def scattered(horizon: int, *, cold_restart: bool = True) -> Fleet:
 
 
 def head_of(fleet: Fleet) -> EvolvingMetricLearner:
-    lines = fleet.model.moves.lines
+    lines = fleet.model.state.models
     assert lines is not None
-    return lines.head.learner
+    return lines.current.learner
 
 
 @pytest.mark.parametrize("reload", [False, True])
@@ -386,7 +387,7 @@ def test_regret_is_told_against_the_fresh_start_that_the_learner_keeps(horizon, 
     fleet, own, fresh = scattered(horizon), 0, 0
     for number in range(horizon):
         if reload:
-            fleet.model = state_codec.load("pump", fleet.settings, state_codec.take_all(fleet.model))
+            fleet.model = state_codec.load(KeyName("pump"), fleet.settings, state_codec.take_all(fleet.model))
         head = head_of(fleet)
         (value, _, truth) = deepcopy(fleet.device).value(2, fleet.texts[2], fleet.names[2])
         if number:  # at the switch it knows nothing
@@ -470,8 +471,8 @@ def test_drift_can_be_left_alone():
 
 def test_a_new_key_does_not_prepare_for_what_only_its_donor_was_told():
     settings = replace(QUICK, learning=LearningSettings(warm_start=True))
-    donors, raws = Donors(), records([1] * 200, labelled=1.0)
-    donor, new = KeyModel("old", settings, donors), KeyModel("new", settings, donors)
+    donors, raws = WarmStartModels(), records([1] * 200, labelled=1.0)
+    donor, new = KeyModel(KeyName("old"), settings, donors), KeyModel(KeyName("new"), settings, donors)
     donor.step(raws[:100], look_up, newest(2))
     assert donor.step(raws[100:], look_up, newest(2)).predictions[-1].stage == "transforming"
     results = new.step(raws[:1], look_up)
@@ -481,10 +482,10 @@ def test_a_new_key_does_not_prepare_for_what_only_its_donor_was_told():
 
 def test_a_new_key_begins_with_the_newest_model_of_its_schema():
     settings = replace(QUICK, learning=LearningSettings(warm_start=True))
-    donors = Donors()
+    donors = WarmStartModels()
     old, new = Fleet(["a", "b", "c"], settings=settings), Fleet(["a", "b", "c"], settings=settings)
-    old.model = KeyModel("old", settings, donors)
-    new.model, new.device.seed = KeyModel("new", settings, donors), 1
+    old.model = KeyModel(KeyName("old"), settings, donors)
+    new.model, new.device.seed = KeyModel(KeyName("new"), settings, donors), 1
     old.send(1, 200)
     results = new.send(1, 40)
     (event,) = results.evolutions
@@ -495,9 +496,9 @@ def test_a_new_key_begins_with_the_newest_model_of_its_schema():
 
 def test_a_key_whose_fleet_knows_nothing_yet_begins_with_its_model_as_soon_as_it_does():
     settings = replace(QUICK, learning=LearningSettings(warm_start=True))
-    donors = Donors()
+    donors = WarmStartModels()
     old, new = Fleet(["a", "b", "c"], settings=settings), Fleet(["a", "b", "c"], settings=settings)
-    old.model, new.model = KeyModel("old", settings, donors), KeyModel("new", settings, donors)
+    old.model, new.model = KeyModel(KeyName("old"), settings, donors), KeyModel(KeyName("new"), settings, donors)
     assert new.send(1, 5, labelled=False).predictions[-1].label is None
     old.send(1, 100)
     assert new.send(1, 2).predictions[0].label is not None
@@ -506,9 +507,9 @@ def test_a_key_whose_fleet_knows_nothing_yet_begins_with_its_model_as_soon_as_it
 
 def test_a_model_that_moved_on_is_still_its_old_versions_newest():
     settings = replace(QUICK, learning=LearningSettings(warm_start=True))
-    donors = Donors()
+    donors = WarmStartModels()
     old, new = Fleet(["a", "b", "c"], ["b", "c", "d"], settings=settings), Fleet(["a", "b", "c"], settings=settings)
-    old.model, new.model = KeyModel("old", settings, donors), KeyModel("new", settings, donors)
+    old.model, new.model = KeyModel(KeyName("old"), settings, donors), KeyModel(KeyName("new"), settings, donors)
     old.send(1, 100)
     old.send(2, 100)
     assert accuracy(new.send(1, 30)) > 0.8
@@ -516,18 +517,18 @@ def test_a_model_that_moved_on_is_still_its_old_versions_newest():
 
 def test_a_model_that_was_renamed_is_none_of_its_old_version():
     settings = replace(QUICK, learning=LearningSettings(warm_start=True))
-    donors = Donors()
+    donors = WarmStartModels()
     old, new = Fleet(["a", "b", "c"], ["c", "b", "a"], settings=settings), Fleet(["a", "b", "c"], settings=settings)
-    old.model, new.model = KeyModel("old", settings, donors), KeyModel("new", settings, donors)
+    old.model, new.model = KeyModel(KeyName("old"), settings, donors), KeyModel(KeyName("new"), settings, donors)
     old.send(1, 100)
     old.send(2, 5)
     assert new.send(1, 5, labelled=False).predictions[-1].label is None
 
 
 def test_without_the_setting_every_key_begins_alone():
-    donors = Donors()
+    donors = WarmStartModels()
     old, new = Fleet(["a", "b", "c"]), Fleet(["a", "b", "c"])
-    old.model, new.model = KeyModel("old", QUICK, donors), KeyModel("new", QUICK, donors)
+    old.model, new.model = KeyModel(KeyName("old"), QUICK, donors), KeyModel(KeyName("new"), QUICK, donors)
     old.send(1, 100)
     assert new.send(1, 5, labelled=False).predictions[-1].label is None
 

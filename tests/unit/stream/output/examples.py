@@ -12,14 +12,18 @@ from pathlib import Path
 
 from eml.core import Evolution, Takeover
 from eml.local.fleet import STATES, VERSIONS
+from eml.stream.keys import KeyName
 from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
-from eml.stream.records import Evolved, Position, Scored
+from eml.stream.output.events import EvolutionEvent
+from eml.stream.output.predictions import Prediction
+from eml.stream.records import Position
+from eml.stream.wire import SchemaId
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 SCHEMAS = Path(__file__).parents[4] / "schemas"
 KEY = "press-7"
 POSITION = Position("readings", 3, 1_234_567, 1_763_270_000_123)
-SCORED = Scored(
+SCORED = Prediction(
     event_id="press-7/42",
     event_time=1_763_270_000_000,
     label="bearing",
@@ -28,19 +32,19 @@ SCORED = Scored(
     margin=0.625,
     novelty=1.5,
     stage="steady",
-    schema_id=7,
+    schema_id=SchemaId(7),
     schema_version=2,
     model_revision=120,
     truth="bearing",
     late=True,
     position=POSITION,
 )
-EVOLVED = Evolved(
+EVOLVED = EvolutionEvent(
     event_time=1_763_270_000_000,
-    old_schema_id=7,
+    old_schema_id=SchemaId(7),
     old_version=2,
     old_subject="readings-value",
-    new_schema_id=9,
+    new_schema_id=SchemaId(9),
     new_version=3,
     new_subject="readings-value",
     report=Evolution(
@@ -57,8 +61,8 @@ EVOLVED = Evolved(
 )
 ENCODER = Encoder(300, 70_000)
 WRITTEN = {
-    "prediction": (ENCODER.prediction(KEY, SCORED), read_prediction),
-    "evolution": (ENCODER.evolution(KEY, EVOLVED), read_evolution),
+    "prediction": (ENCODER.prediction(KeyName(KEY), SCORED), read_prediction),
+    "evolution": (ENCODER.evolution(KeyName(KEY), EVOLVED), read_evolution),
 }
 
 

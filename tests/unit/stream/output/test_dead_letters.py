@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from eml.settings import LimitsSettings
 from eml.stream.limits import headers_size
-from eml.stream.output.dead_letters import LONGEST_MESSAGE, Letter, encode
-from eml.stream.records import DeadLetter, Raw
+from eml.stream.output.dead_letters import LONGEST_MESSAGE, DeadLetter, DeadLetterRecord, encode
+from eml.stream.records import Raw
+from eml.stream.wire import SchemaId
 from tests.unit.stream.output.examples import POSITION
 
 LIMITS = LimitsSettings()
@@ -19,14 +20,14 @@ LIMITS = LimitsSettings()
 
 def letter(**changes: Any) -> DeadLetter:
     raw = Raw(b"\x00\x00\x00\x00\x07", POSITION, {"trace": b"\x01\xff"})
-    return replace(DeadLetter(raw, "truncated", "BadRecordError", "it ends too early", 7), **changes)
+    return replace(DeadLetter(raw, "truncated", "BadRecordError", "it ends too early", SchemaId(7)), **changes)
 
 
 def headers(dead: DeadLetter) -> dict[str, bytes | None]:
     return dict(encode(b"pump", dead, LIMITS).headers)
 
 
-def size(written: Letter) -> int:
+def size(written: DeadLetterRecord) -> int:
     return len(written.key or b"") + len(written.value or b"") + headers_size(written.headers)
 
 

@@ -16,8 +16,8 @@ from eml.core import FeatureSpace
 from eml.local.fleet import VERSIONS
 from eml.settings import RecordSettings
 from eml.stream.avro.reading_schema import compile_schema
-from eml.stream.output.encoder import schema_text
-from eml.stream.wire import HEADER_SIZE
+from eml.stream.output.schemas import schema_text
+from eml.stream.wire import HEADER_SIZE, SchemaId
 from tests.unit.stream.output.examples import SCHEMAS, WRITTEN, golden_record, golden_schema
 
 NAMES = sorted(str(path.relative_to(SCHEMAS).with_suffix("")) for path in SCHEMAS.rglob("*.avsc"))
@@ -43,7 +43,7 @@ def fields_of(part: object) -> Iterator[dict[str, Any]]:
 
 
 def space(name: str) -> FeatureSpace:
-    return compile_schema(schema_text(name), 1, "readings-value", 1, RECORD).space
+    return compile_schema(schema_text(name), SchemaId(1), "readings-value", 1, RECORD).space
 
 
 def can_read(reader: str, writer: str) -> bool:

@@ -24,9 +24,10 @@ from eml.stream.errors import (
 )
 from eml.stream.registry.client import NEAR, TURN_S, SchemaRegistry
 from eml.stream.registry.http_client import AnswerError
-from eml.stream.registry.rate_limits import Allowance, Backoff
+from eml.stream.registry.rate_limits import Backoff, TokenBucket
 from eml.stream.registry.schema_cache import SchemaCache
 from eml.stream.registry.subjects import Subjects
+from eml.stream.wire import SchemaId
 from tests.unit.stream.avro.encoding import field, record
 from tests.unit.stream.registry.registry_server import Certificates, RegistryServer, serving
 
@@ -457,7 +458,7 @@ def test_a_registry_that_lost_what_it_had_is_out_of_order(server, connect, clock
 
 
 def test_one_deleted_schema_is_no_loss(server, connect, clock):
-    client = connect(cache=SchemaCache(10, known_id=7))
+    client = connect(cache=SchemaCache(10, known_id=SchemaId(7)))
     server.add(8, SCHEMA, ("readings-value", 4))
     client.reading_schema(8)
     clock.now += 2
@@ -540,7 +541,7 @@ def test_unknown_ids_of_keys_are_limited_together_and_leave_look_ups_for_reading
 
 
 def test_an_allowance_does_not_pile_up():
-    allowance = Allowance(0.5, 0.0)
+    allowance = TokenBucket(0.5, 0.0)
     assert allowance.wait_s(0.0) == 0.0
     assert allowance.wait_s(0.0) == 2.0
     assert allowance.wait_s(1_000_000.0) == 0.0

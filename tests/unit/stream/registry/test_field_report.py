@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eml.settings import KafkaSettings, RecordSettings, RegistrySettings, Settings
-from eml.stream.registry.field_report import SUBJECTS, tell_fields
+from eml.stream.registry.field_report import SUBJECTS, log_fields
 from tests.unit.stream.avro.encoding import EVENT_ID, KEY, LABEL, field, record
 from tests.unit.stream.registry.registry_server import RegistryServer, serving
 
@@ -26,7 +26,7 @@ def told(server: RegistryServer, caplog: pytest.LogCaptureFixture, **record_sett
     registry = RegistrySettings(url=server.url, timeout_ms=5_000)
     caplog.clear()
     with caplog.at_level(logging.INFO):
-        tell_fields(Settings(KafkaSettings(), registry, RecordSettings(**record_settings)))
+        log_fields(Settings(KafkaSettings(), registry, RecordSettings(**record_settings)))
     return [each.getMessage() for each in caplog.records if each.name.startswith("eml.")]
 
 

@@ -17,7 +17,7 @@ SCHEMA = compiled({**record(field("x", "double"), field("inner", record(name="In
 def placed(*subjects: str, listed: tuple[str, ...] = (), schema: ReadingSchema = SCHEMA) -> ReadingSchema:
     settings = replace(SETTINGS, record=RecordSettings(subjects=listed))
     places = [(subject, version) for version, subject in enumerate(subjects, start=1)]
-    return Subjects.of(settings).placed(replace(schema, subject="", version=0), places)
+    return Subjects.of(settings).resolve(replace(schema, subject="", version=0), places)
 
 
 def test_a_schema_has_the_full_name_of_its_record():

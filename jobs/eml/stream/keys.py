@@ -1,8 +1,8 @@
 """The name of a Kafka key: what predictions call the device, from the bytes that the producer wrote.
 
 Called by the operator with every micro-batch. A key comes as text with one character per byte, so that no two keys
-become one on the way; models are kept by these bytes (`KafkaKey`), the name (`KeyName`) is for people. Knows no registry
-but the look-up it is given, which for an Avro key returns what `avro.key_schema` made of its schema.
+become one on the way; models are kept by these bytes (`KafkaKey`), the name (`KeyName`) is for people. Knows no
+registry but the look-up it is given, which for an Avro key returns what `avro.key_schema` made of its schema.
 """
 
 import struct

@@ -1,7 +1,7 @@
 """Records of one call decoded together, whichever models they belong to.
 
-Called by the operator before it serves the models of a call one by one: a fleet of many slow devices has one record
-per model and call, and decoding costs far less for a hundred records of a schema than a hundred times for one. Only an
+Called by the operator before it serves the models of a call one by one: a fleet of many slow devices has one record per
+model and call, and decoding costs far less for a hundred records of a schema than a hundred times for one. Only an
 optimisation: a record that is not found here is decoded by its model as if there were no others.
 """
 

@@ -1,7 +1,7 @@
-"""Steps that take neighbouring features at once, as the one item that `decoder` makes an array of.
+"""Readers of neighbouring features at once, as the one item that `decoder` makes an array of.
 
-Put together by `plan`; built on the steps for single fields. A block costs a record one slice, or one match of a
-pattern, where its bytes are as they usually are; else it goes field by field and leaves an item of the same form.
+Put together by `decode_plan`; built on the readers of single fields. A block costs a record one slice, or one match of
+a pattern, where its bytes are as they usually are; else it goes field by field and leaves an item of the same form.
 """
 
 import re
@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from eml.stream.avro.field_readers import FieldReader, nullable, whole
+from eml.stream.avro.field_readers import FieldReader, integer, nullable
 from eml.stream.avro.varints import read_index, truncated, write_long
 
-# An int or long of no more bits than it may have; one written with zeros behind it is left to slower steps.
+# An int or long of no more bits than it may have; one written with zeros behind it is left to slower readers.
 SHORTEST = {
     "int": rb"[\x80-\xff]{0,3}+[\x00-\x7f]|[\x80-\xff]{4}[\x00-\x0f]",
     "long": rb"[\x80-\xff]{0,8}+[\x00-\x7f]|[\x80-\xff]{9}[\x00\x01]",
@@ -20,38 +20,38 @@ SHORTEST = {
 WINDOW = 64  # values looked at together: a record of many, null by turns, must not take the square of their number
 
 
-def row(steps: Sequence[FieldReader]) -> FieldReader:
-    """A run of numbers of any kinds, as one list."""
+def number_list(readers: Sequence[FieldReader]) -> FieldReader:
+    """Neighbouring numbers of any kinds, as one list."""
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         values: list[float] = []
-        for number in steps:
-            pos = number(data, pos, values)
+        for read in readers:
+            pos = read(data, pos, values)
         out.append(values)
         return pos
 
-    return step
+    return reader
 
 
-def block(width: int) -> FieldReader:
-    """A run of doubles or floats, `width` bytes in all, as its bytes."""
+def fixed_block(width: int) -> FieldReader:
+    """Neighbouring doubles or floats, `width` bytes in all, as its bytes."""
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         end = pos + width
         if end > len(data):
             raise truncated()
         out.append(data[pos:end])
         return end
 
-    return step
+    return reader
 
 
-def whole_block(count: int, kind: str) -> FieldReader:
-    """A run of ints or longs, as the bytes that `read_longs` reads."""
+def integer_block(count: int, kind: str) -> FieldReader:
+    """Neighbouring ints or longs, as the bytes that `read_longs` reads."""
     match = re.compile(b"(?:%b){%d}+" % (SHORTEST[kind], count)).match
-    careful = row([whole(kind)] * count)
+    careful = number_list([integer(kind)] * count)
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         found = match(data, pos)
         if found:
             out.append(found[0])
@@ -60,15 +60,15 @@ def whole_block(count: int, kind: str) -> FieldReader:
         out[-1] = b"".join(map(write_long, out[-1]))
         return pos
 
-    return step
+    return reader
 
 
 def symbol_block(sizes: Sequence[int]) -> FieldReader:
-    """A run of enums of so many symbols each, 64 at most, as bytes that are twice the symbols' numbers."""
+    """Neighbouring enums of so many symbols each, 64 at most, as bytes that are twice the symbols' numbers."""
     alike = ((size, len(list(group))) for size, group in groupby(sizes))
     match = re.compile(b"".join(b"%b{%d}" % (_one_of(size), count) for size, count in alike)).match
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         found = match(data, pos)
         if found:
             out.append(found[0])
@@ -80,7 +80,7 @@ def symbol_block(sizes: Sequence[int]) -> FieldReader:
         out.append(bytes(doubled))
         return pos
 
-    return step
+    return reader
 
 
 def _one_of(size: int) -> bytes:
@@ -89,20 +89,20 @@ def _one_of(size: int) -> bytes:
 
 
 def nullable_block(count: int, size: int, null: int) -> FieldReader:
-    """A run of nullable doubles or floats, as `count` pieces of a branch and `size` bytes, zeros for a null."""
+    """Neighbouring nullable doubles or floats, as `count` pieces of a branch and `size` bytes, zeros for a null."""
     stride = 1 + size
     width = count * stride
     all_set = bytes([2 - 2 * null]) * count
     fill = _filler(count, size, null)
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         chunk = data[pos : pos + width]
         if chunk[::stride] == all_set and len(chunk) == width:  # a branch in its place puts the next one in its own
             out.append(chunk)
             return pos + width
         return fill(data, pos, out)
 
-    return step
+    return reader
 
 
 def _filler(count: int, size: int, null: int) -> FieldReader:
@@ -117,7 +117,7 @@ def _filler(count: int, size: int, null: int) -> FieldReader:
 
     odd = nullable(take, null, absent)
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         pieces: list[bytes] = []
         left = count
         while left:
@@ -139,4 +139,4 @@ def _filler(count: int, size: int, null: int) -> FieldReader:
         out.append(b"".join(pieces))
         return pos
 
-    return step
+    return reader

@@ -1,7 +1,7 @@
 """The decoder of one writer schema: from the values of a micro-batch to arrays for the learner.
 
-Made by `schema`, with the steps of `plan`. Own code, because payloads may be hostile: every record ends in exactly
-one of `rows` and `bad`, and no other error comes out. Knows no name of a feature.
+Made by `reading_schema`, with the readers of `decode_plan`. Own code, because payloads may be hostile: every record
+ends in exactly one of `rows` and `bad`, and no other error comes out. Knows no name of a feature.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ class Decoder:
 
     def decode(self, values: Sequence[bytes], start: int = 0) -> Decoded:
         """Decode records whose payloads begin at byte `start` of `values`."""
-        rows, items, bad = self._take(values, start)
+        rows, items, bad = self._read(values, start)
         features = np.empty((len(rows), self._plan.width))
         refused = self._fill(features, items)
         if refused is not None:
@@ -77,19 +77,19 @@ class Decoder:
             bad=bad,
         )
 
-    def _take(
+    def _read(
         self, values: Sequence[bytes], start: int
     ) -> tuple[list[int], list[Any], list[tuple[int, BadRecordError]]]:
-        """Run the steps over every record: the good ones, their items one after the other, and the bad ones."""
+        """Run the readers over every record: the good ones, their items one after the other, and the bad ones."""
         rows: list[int] = []
         items: list[Any] = []
         bad: list[tuple[int, BadRecordError]] = []
-        steps, complete = self._plan.steps, 0
+        readers, complete = self._plan.readers, 0
         for row, data in enumerate(values):
             pos = start
             try:
-                for step in steps:
-                    pos = step(data, pos, items)
+                for read in readers:
+                    pos = read(data, pos, items)
             except (BadRecordError, IndexError, UnicodeDecodeError) as error:
                 bad.append((row, _as_bad_record(error)))
             else:
@@ -107,35 +107,35 @@ class Decoder:
         if not items:
             return None
         with np.errstate(invalid="ignore"):  # a signalling NaN among floats is no reason to warn: it is looked for
-            for run in self._plan.runs:
-                finite = _fill_run(features[:, run.columns], run, items[run.item :: self._plan.items])
+            for block in self._plan.blocks:
+                finite = _fill_block(features[:, block.columns], block, items[block.item :: self._plan.items])
                 if finite is not None and self._reject:
                     unfit = ~finite.all(axis=1)
                     refused = unfit if refused is None else refused | unfit
         return refused
 
     def _column(self, role: Role, items: list[Any], count: int) -> list[Any]:
-        place = self._plan.place.get(role)
+        place = self._plan.item_of.get(role)
         return [None] * count if place is None else items[place :: self._plan.items]
 
 
-def _fill_run(part: Array, run: ColumnBlock, items: list[Any]) -> Mask | None:
-    """Fill in a run's columns; which values are finite, unless all are. The others become NaN."""
-    if run.item_is == "list":  # its steps have looked at every value
+def _fill_block(part: Array, block: ColumnBlock, items: list[Any]) -> Mask | None:
+    """Fill in a block's columns; which values are finite, unless all are. The others become NaN."""
+    if block.encoding == "list":  # its readers have looked at every value
         part[...] = np.fromiter(chain.from_iterable(items), np.float64, part.size).reshape(part.shape)
         return None
-    if run.item_is == "longs":
+    if block.encoding == "longs":
         part[...] = read_longs(b"".join(items)).reshape(part.shape)
         return None
-    if run.numbers is not None:
+    if block.numbers is not None:
         doubled = np.frombuffer(b"".join(items), np.uint8).reshape(part.shape)
-        part[...] = run.numbers[np.arange(part.shape[1]), doubled >> 1]
+        part[...] = block.numbers[np.arange(part.shape[1]), doubled >> 1]
         return None
-    pieces = np.frombuffer(b"".join(items), run.item_is).reshape(part.shape)
+    pieces = np.frombuffer(b"".join(items), block.encoding).reshape(part.shape)
     part[...] = pieces["value"]
     finite = np.isfinite(part)
-    if run.null is not None:
-        part[pieces["branch"] == run.null] = NAN
+    if block.null is not None:
+        part[pieces["branch"] == block.null] = NAN
     if finite.all():
         return None
     part[~finite] = NAN
@@ -143,7 +143,7 @@ def _fill_run(part: Array, run: ColumnBlock, items: list[Any]) -> Mask | None:
 
 
 def _as_bad_record(error: BadRecordError | IndexError | UnicodeDecodeError) -> BadRecordError:
-    """What a step's error says of its record."""
+    """What a reader's error says of its record."""
     if isinstance(error, BadRecordError):
         return error.with_traceback(None)  # which would keep the whole micro-batch alive
     return truncated() if isinstance(error, IndexError) else bad_value("a string that is not UTF-8")

@@ -1,7 +1,7 @@
 """What a field of a reading is to the model: an amount, a category, or nothing, and then why.
 
-Called by `schema` for every field that is not reserved. Knows types and what schema and settings say of a field, not
-its bytes: `plan` decodes them.
+Called by `reading_schema` for every field that is not reserved. Knows types and what schema and settings say of a
+field, not its bytes: `decode_plan` decides how these are read.
 """
 
 from typing import Literal, NamedTuple
@@ -19,7 +19,7 @@ class Kind(NamedTuple):
 
     use: Literal["amount", "category", "ignored"]
     reason: str = ""  # why it is ignored
-    doubt: str = ""  # what looks like a mistake
+    warning: str = ""  # what looks like a mistake
 
 
 def kind_of(type_: Type, *, declared: bool | None) -> Kind:
@@ -28,11 +28,11 @@ def kind_of(type_: Type, *, declared: bool | None) -> Kind:
         return Kind("category")
     if type_.kind == "enum":
         return Kind("category") if declared is None else Kind("ignored", 'enum: "eml.category" says that it is none')
-    doubt = f"declared as a category, which a {type_.kind} cannot be: one of {', '.join(SYMBOLIC)} can"
-    doubt = doubt if declared else ""
+    warning = f"declared as a category, which a {type_.kind} cannot be: one of {', '.join(SYMBOLIC)} can"
+    warning = warning if declared else ""
     if type_.kind in NUMERIC and not (type_.logical or "").startswith(OF_TIME):
-        return Kind("amount", doubt=doubt)
-    return Kind("ignored", _why_ignored(type_), doubt)
+        return Kind("amount", warning=warning)
+    return Kind("ignored", _why_ignored(type_), warning)
 
 
 def _why_ignored(type_: Type) -> str:

@@ -1,9 +1,10 @@
-"""The steps of a decoder: each takes one field from a payload.
+"""Readers of single Avro fields: each takes one field from a payload.
 
-Put together by `plan`; `blocks` has those for many fields at once, `varints` reads numbers of variable length. A step
-is called with the bytes, the position to read at and the list it appends its one item to, and returns the next
-position. Closures, because these cost least per record. Payloads may hold anything: behind the end a step raises
-IndexError or `truncated`, at a bad text UnicodeDecodeError, and the decoder knows what they mean.
+Put together by `decode_plan` and `key_schema`; `block_readers` has those for many fields at once, `field_skippers`
+those that keep nothing, `varints` reads numbers of variable length. A reader is called with the bytes, the position to
+read at and the list it appends its one item to, and returns the next position. Closures, because these cost least per
+record. Payloads may hold anything: past the end a reader raises IndexError or `truncated`, at a bad text
+UnicodeDecodeError, and the decoder knows what these mean.
 """
 
 import math
@@ -13,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from eml.core.symbols import number_of
-from eml.stream.avro.varints import READ_WHOLE, bad_value, read_index, read_long, read_size, truncated
+from eml.stream.avro.varints import READ_INTEGER, bad_value, read_index, read_long, read_size, truncated
 from eml.stream.errors import BadRecordError
 
 FieldReader = Callable[[bytes, int, list[Any]], int]
@@ -31,7 +32,7 @@ def not_finite() -> BadRecordError:
 # -- reserved fields -----------------------------------------------------------------------------------------------
 
 
-def text(data: bytes, pos: int, out: list[Any]) -> int:
+def string(data: bytes, pos: int, out: list[Any]) -> int:
     """A string."""
     size = data[pos]
     if size & 0x81:  # of more than 63 bytes, or negative
@@ -46,38 +47,38 @@ def text(data: bytes, pos: int, out: list[Any]) -> int:
     return end
 
 
-def whole_text(kind: str) -> FieldReader:
-    """An int or long, in words."""
-    read = READ_WHOLE[kind]
+def integer_text(kind: str) -> FieldReader:
+    """An int or long, as text."""
+    read_integer = READ_INTEGER[kind]
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
-        value, pos = read(data, pos)
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
+        value, pos = read_integer(data, pos)
         out.append(str(value))
         return pos
 
-    return step
+    return reader
 
 
 def symbol(symbols: Sequence[str]) -> FieldReader:
     """An enum's symbol."""
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         index, pos = read_index(data, pos, len(symbols))
         out.append(symbols[index])
         return pos
 
-    return step
+    return reader
 
 
-def truth_text(data: bytes, pos: int, out: list[Any]) -> int:
-    """A boolean, in words."""
-    pos = truth(data, pos, out)
+def boolean_text(data: bytes, pos: int, out: list[Any]) -> int:
+    """A boolean, as text."""
+    pos = boolean(data, pos, out)
     out[-1] = "true" if out[-1] else "false"
     return pos
 
 
 def uuid_text(data: bytes, pos: int, out: list[Any]) -> int:
-    """A UUID of 16 bytes, in words."""
+    """A UUID of 16 bytes, as text."""
     end = pos + 16
     if end > len(data):
         raise truncated()
@@ -85,67 +86,67 @@ def uuid_text(data: bytes, pos: int, out: list[Any]) -> int:
     return end
 
 
-def time(per_ms: int) -> FieldReader:
+def time_ms(per_ms: int) -> FieldReader:
     """A long that counts `per_ms` to the millisecond, in milliseconds."""
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         value, pos = read_long(data, pos)
         out.append(value // per_ms)
         return pos
 
-    return step
+    return reader
 
 
-def nullable(step: FieldReader, null: int, absent: object = None) -> FieldReader:
-    """A union of null, which is its branch `null` (0 or 1), and what `step` reads."""
+def nullable(read: FieldReader, null: int, absent: object = None) -> FieldReader:
+    """A union of null, which is its branch `null` (0 or 1), and what `read` reads."""
     null_byte, set_byte = 2 * null, 2 - 2 * null
 
-    def maybe(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         branch = data[pos]
         if branch == set_byte:
-            return step(data, pos + 1, out)
+            return read(data, pos + 1, out)
         if branch == null_byte:
             out.append(absent)
             return pos + 1
         index, pos = read_index(data, pos, 2)  # written longer than needed, or not there
         if index != null:
-            return step(data, pos, out)
+            return read(data, pos, out)
         out.append(absent)
         return pos
 
-    return maybe
+    return reader
 
 
-def numbered(text_step: FieldReader) -> FieldReader:
-    """A symbol of a category, which `text_step` reads in words, as its number."""
+def hashed(read_text: FieldReader) -> FieldReader:
+    """A symbol of a category, which `read_text` reads as text, as its number."""
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
-        pos = text_step(data, pos, out)
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
+        pos = read_text(data, pos, out)
         out[-1] = number_of(out[-1])
         return pos
 
-    return step
+    return reader
 
 
-def symbol_number(symbols: Sequence[str]) -> FieldReader:
+def hashed_symbol(symbols: Sequence[str]) -> FieldReader:
     """An enum's symbol as its number; the first are looked up by the byte that stands for them."""
     known = {2 * index: number_of(each) for index, each in enumerate(symbols[:IN_ONE_BYTE])}
-    slow = numbered(symbol(symbols))
+    slow = hashed(symbol(symbols))
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         number = known.get(data[pos])
         if number is None:
             return slow(data, pos, out)
         out.append(number)
         return pos + 1
 
-    return step
+    return reader
 
 
 # -- single numbers ------------------------------------------------------------------------------------------------
 
 
-def truth(data: bytes, pos: int, out: list[Any]) -> int:
+def boolean(data: bytes, pos: int, out: list[Any]) -> int:
     """A boolean."""
     if data[pos] > 1:
         raise bad_value("a boolean that is neither 0 nor 1")
@@ -153,27 +154,27 @@ def truth(data: bytes, pos: int, out: list[Any]) -> int:
     return pos + 1
 
 
-def whole(kind: str) -> FieldReader:
+def integer(kind: str) -> FieldReader:
     """An int or long."""
-    read = READ_WHOLE[kind]
+    read_integer = READ_INTEGER[kind]
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         byte = data[pos]
         if byte < 0x80:
             out.append((byte >> 1) ^ -(byte & 1))
             return pos + 1
-        value, pos = read(data, pos)
+        value, pos = read_integer(data, pos)
         out.append(value)
         return pos
 
-    return step
+    return reader
 
 
 def real(kind: str, *, reject: bool) -> FieldReader:
     """A double or float; one that is not finite is refused or missing."""
     unpack, size = FORMATS[kind].unpack_from, FORMATS[kind].size
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         end = pos + size
         if end > len(data):
             raise truncated()
@@ -185,4 +186,4 @@ def real(kind: str, *, reject: bool) -> FieldReader:
         out.append(value)
         return end
 
-    return step
+    return reader

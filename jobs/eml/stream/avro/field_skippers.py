@@ -1,32 +1,33 @@
-"""Steps over what is no feature: they check it as far as its length depends on it, and keep nothing.
+"""Readers over what is no feature: they check it as far as its length depends on it, and keep nothing.
 
-Made by `decoder` for the types `schema` ignores. Every step reads a byte or checks the payload's end, and types that
-take no bytes have no step at all: the work is bounded by the payload's length, whatever counts and sizes it claims.
+Made by `decode_plan` for the fields that `reading_schema` ignores. Every reader reads a byte or checks the payload's
+end, and types that take no bytes have no reader at all: the work is bounded by the payload's length, whatever counts
+and sizes it claims.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from eml.stream.avro.field_readers import FieldReader, text, truth, whole
+from eml.stream.avro.field_readers import FieldReader, boolean, integer, string
 from eml.stream.avro.types import Type
 from eml.stream.avro.varints import bad_value, read_index, read_long, read_size, truncated
 
 
-def skip(type_: Type) -> list[FieldReader]:
-    """The steps over a value of this type, of which there may be none."""
+def skippers(type_: Type) -> list[FieldReader]:
+    """The readers over a value of this type, of which there may be none."""
     if type_.kind == "record":
-        return [step for field in type_.fields for step in skip(field.type)]
+        return [each for field in type_.fields for each in skippers(field.type)]
     if type_.least == 0:
         return []
-    return [_one(type_)]
+    return [_skipper(type_)]
 
 
-def _one(type_: Type) -> FieldReader:
+def _skipper(type_: Type) -> FieldReader:
     match type_.kind:
         case "array" | "map":
             return _collection(type_)
         case "union":
-            return _branch([skip(branch) for branch in type_.parts])
+            return _branch([skippers(branch) for branch in type_.parts])
         case "enum":
             return _branch([[]] * len(type_.symbols))
         case "bytes":
@@ -34,14 +35,14 @@ def _one(type_: Type) -> FieldReader:
         case "double" | "float" | "fixed":
             return _fixed(type_.least)
         case _:
-            return _unkept({"string": text, "boolean": truth}.get(type_.kind) or whole(type_.kind))
+            return _discarded({"string": string, "boolean": boolean}.get(type_.kind) or integer(type_.kind))
 
 
 def _collection(type_: Type) -> FieldReader:
     (items,) = type_.parts
     if type_.kind == "map":
-        return _blocks([_unkept(text), *skip(items)], 1 + items.least, fixed=False)
-    return _blocks(skip(items), items.least, fixed=_is_fixed(items))
+        return _blocks([_discarded(string), *skippers(items)], 1 + items.least, fixed=False)
+    return _blocks(skippers(items), items.least, fixed=_is_fixed(items))
 
 
 def _is_fixed(type_: Type) -> bool:
@@ -51,22 +52,22 @@ def _is_fixed(type_: Type) -> bool:
     return type_.kind in ("double", "float", "fixed", "null")
 
 
-def _unkept(step: FieldReader) -> FieldReader:
-    def over(data: bytes, pos: int, out: list[Any]) -> int:
-        pos = step(data, pos, out)
+def _discarded(read: FieldReader) -> FieldReader:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
+        pos = read(data, pos, out)
         out.pop()
         return pos
 
-    return over
+    return reader
 
 
 def _fixed(size: int) -> FieldReader:
-    def over(data: bytes, pos: int, _out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, _out: list[Any]) -> int:
         if pos + size > len(data):
             raise truncated()
         return pos + size
 
-    return over
+    return reader
 
 
 def _sized(data: bytes, pos: int, _out: list[Any]) -> int:
@@ -77,19 +78,19 @@ def _sized(data: bytes, pos: int, _out: list[Any]) -> int:
 
 
 def _branch(branches: Sequence[Sequence[FieldReader]]) -> FieldReader:
-    def over(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         index, pos = read_index(data, pos, len(branches))
-        for step in branches[index]:
-            pos = step(data, pos, out)
+        for read in branches[index]:
+            pos = read(data, pos, out)
         return pos
 
-    return over
+    return reader
 
 
 def _blocks(item: Sequence[FieldReader], least: int, *, fixed: bool) -> FieldReader:
     """Over an array or map: blocks of a count and as many items, each of at least `least` bytes, up to a count of 0."""
 
-    def over(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         count, pos = read_long(data, pos)
         while count:
             if count < 0:
@@ -103,7 +104,7 @@ def _blocks(item: Sequence[FieldReader], least: int, *, fixed: bool) -> FieldRea
             count, pos = read_long(data, pos)
         return pos
 
-    return over
+    return reader
 
 
 def _sized_block(data: bytes, pos: int, least: int) -> int:
@@ -118,6 +119,6 @@ def _sized_block(data: bytes, pos: int, least: int) -> int:
 
 def _items(item: Sequence[FieldReader], count: int, data: bytes, pos: int, out: list[Any]) -> int:
     for _ in range(count):
-        for step in item:
-            pos = step(data, pos, out)
+        for read in item:
+            pos = read(data, pos, out)
     return pos

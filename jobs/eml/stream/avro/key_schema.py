@@ -1,7 +1,7 @@
 """Avro keys: from the schema of a key to the function that reads a device's name from the key's bytes.
 
-`registry` compiles a key's schema here once, when it arrives; `keys` calls the result. Calls `avro_types`, which
-refuses hostile schemas, and `steps`, which check every length. Knows no registry and no topic.
+`registry.client` compiles a key's schema here once, when it arrives; `keys` calls the result. Calls `types`, which
+refuses hostile schemas, and `field_readers`, which check every length. Knows no registry and no topic.
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ SUPPORTED = "a key must be a string, an int, a long, an enum or a uuid, nullable
 
 def compile_key(text: str, settings: RecordSettings) -> ReadKey:
     """Check the schema of a key; the function from a framed key to its name."""
-    step = _step(parse_type(text, settings))
+    read_key = _reader(parse_type(text, settings))
 
     def read(key: bytes) -> KeyName:
         found: list[str | None] = []
         try:
-            end = step(key, HEADER_SIZE, found)
+            end = read_key(key, HEADER_SIZE, found)
         except IndexError:
             raise _does_not_fit("it is too short") from None
         except UnicodeDecodeError:
@@ -47,24 +47,24 @@ def _does_not_fit(why: str) -> BadRecordError:
     return BadRecordError(BAD_KEY, f"the key does not fit its Avro schema: {why}")
 
 
-def _step(type_: Type) -> FieldReader:
-    """The step that appends a value as text, or None for null."""
+def _reader(type_: Type) -> FieldReader:
+    """The reader that appends a value as text, or None for null."""
     inner, null = without_null(type_)
     match inner.kind:
         case "string":
-            step: FieldReader = field_readers.text
+            reader: FieldReader = field_readers.string
         case "int" | "long":
-            step = field_readers.whole_text(inner.kind)
+            reader = field_readers.integer_text(inner.kind)
         case "enum":
-            step = field_readers.symbol(inner.symbols)
+            reader = field_readers.symbol(inner.symbols)
         case "fixed" if is_uuid(inner):
-            step = field_readers.uuid_text
+            reader = field_readers.uuid_text
         case "record" if inner.fields:  # each field takes a byte at least, so a short key bounds the work
-            step = _record([_step(field.type) for field in inner.fields])
+            reader = _record([_reader(field.type) for field in inner.fields])
         case _:
             kind = f"{inner.kind} ({shown(inner.logical)})" if inner.logical else inner.kind
             raise BadSchemaError(BAD_KEY, f"{SUPPORTED}; this one has {_article(kind)}")
-    return step if null is None else field_readers.nullable(step, null)
+    return reader if null is None else field_readers.nullable(reader, null)
 
 
 def _article(kind: str) -> str:
@@ -74,11 +74,11 @@ def _article(kind: str) -> str:
 def _record(fields: Sequence[FieldReader]) -> FieldReader:
     """All fields as one text; null is empty, so that the others keep their places."""
 
-    def step(data: bytes, pos: int, out: list[Any]) -> int:
+    def reader(data: bytes, pos: int, out: list[Any]) -> int:
         found: list[str | None] = []
         for field in fields:
             pos = field(data, pos, found)
         out.append(SEPARATOR.join(value or "" for value in found))
         return pos
 
-    return step
+    return reader

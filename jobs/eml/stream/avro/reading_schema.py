@@ -1,7 +1,8 @@
-"""Writer schemas: which of a record's fields are features, and which are reserved.
+"""Writer schemas of readings and labels: which of a record's fields are features, and which are reserved.
 
-`registry` compiles a schema text here once, when it arrives; `fleet` decodes records with the result. Calls
-`avro_types`, which refuses hostile schemas, and makes the `decoder`. Knows no registry and no learner.
+`registry.client` (or `local.schema_book` in its place) compiles a schema text here once, when it arrives; the models
+decode records with the result. Calls `types`, which refuses hostile schemas, and makes the `decoder`. Knows no registry
+and no learner.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -66,7 +67,7 @@ def compile_schema(
     fields.add(root, ("",))
     space = FeatureSpace(tuple(fields.names), fields.aliases, frozenset(fields.categories))
     ignored = tuple(fields.ignored)
-    doubts = (*fields.doubts, *schema_warnings.warnings(root.fields, _roles(settings), set(fields.names)))
+    warnings = (*fields.warnings, *schema_warnings.find_warnings(root.fields, _roles(settings), set(fields.names)))
     return ReadingSchema(
         schema_id,
         subject,
@@ -75,7 +76,7 @@ def compile_schema(
         frozenset(fields.retiring),
         ignored,
         Decoder(fields.leaves, reject=settings.non_finite == "reject"),
-        doubts,
+        warnings,
         root.name,
         reserved=tuple(fields.reserved),
     )
@@ -88,7 +89,7 @@ class _Fields:
         self._settings = settings
         self._roles = _roles(settings)
         self._categories = frozenset(settings.categories)
-        self._former = 0
+        self._former_names = 0
         self.leaves: list[Leaf] = []
         self.names: list[str] = []
         self.aliases: dict[str, tuple[str, ...]] = {}
@@ -96,7 +97,7 @@ class _Fields:
         self.retiring: list[str] = []
         self.ignored: list[IgnoredField] = []
         self.reserved: list[str] = []
-        self.doubts: list[str] = []  # what looks like a mistake
+        self.warnings: list[str] = []  # what looks like a mistake
 
     def add(self, record: Type, prefixes: tuple[str, ...], *, retiring: bool = False) -> None:
         """Add the fields of a record; its own names, present and former, are the `prefixes`."""
@@ -122,8 +123,8 @@ class _Fields:
 
     def _names(self, member: Field, prefixes: tuple[str, ...]) -> tuple[str, ...]:
         """The dotted name of a field, and all its former ones."""
-        self._former += len(prefixes) * (1 + len(member.aliases)) - 1
-        if self._former > self._settings.max_nodes:  # nested aliases multiply
+        self._former_names += len(prefixes) * (1 + len(member.aliases)) - 1
+        if self._former_names > self._settings.max_nodes:  # nested aliases multiply
             raise unsupported(f"more than {self._settings.max_nodes} former names (record.max_nodes)")
         names = tuple(prefix + name for prefix in prefixes for name in (member.name, *member.aliases))
         if max(map(len, names)) > LONGEST_NAME:
@@ -135,8 +136,8 @@ class _Fields:
         name, former = names[0], tuple(dict.fromkeys(other for other in names[1:] if other != names[0]))
         inner, null = without_null(member.type)
         kind = kind_of(inner, declared=not self._categories.isdisjoint(names) or member.category)
-        if kind.doubt:
-            self.doubts.append(f"field {name!r}: {kind.doubt}")
+        if kind.warning:
+            self.warnings.append(f"field {name!r}: {kind.warning}")
         if kind.use == "ignored":
             self.ignored.append(IgnoredField(name, kind.reason))
             self.leaves.append(Leaf("ignored", member.type))

@@ -1,8 +1,8 @@
 """What a person should know of a schema's fields: which are ignored and why, and which look like a mistake.
 
-Called by `schema` once per schema; `registry` has the result logged, and it stands in the evolution event. A reserved
-field under a slightly different name (`Label` for `label`) is no error to the decoder: it is ignored, or taken for a
-feature, and nothing is ever learnt. Decides nothing.
+Called by `reading_schema` once per schema; `registry.client` has the result logged, and it is part of the evolution
+event. A reserved field under a slightly different name (`Label` for `label`) is no error to the decoder: it is ignored,
+or taken for a feature, and nothing is ever learned. Decides nothing.
 """
 
 import logging
@@ -16,7 +16,7 @@ from eml.stream.wire import SchemaId
 log = logging.getLogger(__name__)
 
 MOST_SHOWN = 32  # ignored fields and warnings of a schema, each: an event must stay small whatever a schema holds
-SCHEMAS = 1_024  # whose fields were logged: a task compiles a schema once per registry client, and it is told once
+SCHEMAS = 1_024  # whose fields were logged: a task compiles a schema once per registry client, and logs it once
 SHORTEST = 4  # letters of a name that one more or less leaves recognisable
 
 
@@ -27,22 +27,22 @@ class IgnoredField(NamedTuple):
     reason: str
 
 
-def warnings(fields: Iterable[Field], roles: Mapping[str, str], features: Collection[str]) -> list[str]:
+def find_warnings(fields: Iterable[Field], roles: Mapping[str, str], features: Collection[str]) -> list[str]:
     """What looks like a mistake: fields whose name is almost that of a reserved field which is not there."""
     found = list(fields)
     missing = {name: role for name, role in roles.items() if name not in {field.name for field in found}}
-    said = []
+    warnings = []
     for field in found:
         if field.name in roles:
             continue
         if field.type.kind == "record":
-            said += _inside(field, missing, features)
+            warnings += _inside(field, missing, features)
             continue
         for name, role in missing.items():
             if name in field.aliases or _alike(field.name, name):
-                said.append(_warning(field.name, _use(field.name, features), name, role))
+                warnings.append(_warning(field.name, _use(field.name, features), name, role))
                 break
-    return said
+    return warnings
 
 
 def _warning(found: str, use: str, name: str, role: str) -> str:
@@ -76,12 +76,12 @@ def _alike(found: str, name: str) -> bool:
 
 
 @lru_cache(maxsize=SCHEMAS)
-def log_once(schema_id: SchemaId, ignored: tuple[IgnoredField, ...], said: tuple[str, ...]) -> None:
-    """Log it, once per schema."""
+def log_once(schema_id: SchemaId, ignored: tuple[IgnoredField, ...], warnings: tuple[str, ...]) -> None:
+    """Log the fields of a schema that are ignored or look like a mistake, once per schema."""
     what = f"schema {schema_id}"
     if ignored:
         more = f" and {len(ignored) - MOST_SHOWN} more" if len(ignored) > MOST_SHOWN else ""
         listed = "; ".join(f"{field.name}: {field.reason}" for field in ignored[:MOST_SHOWN])
         log.info("%s: fields that are no features: %s%s", what, listed, more)
-    for warning in said[:MOST_SHOWN]:
+    for warning in warnings[:MOST_SHOWN]:
         log.warning("%s: %s", what, warning)

@@ -1,9 +1,9 @@
 """Avro schemas as trees of types: parsed, checked and measured before anything is built from them.
 
-`schema` parses every writer schema here once, when it arrives, and `avro_keys` that of a key; they, `decoder` and
-`skipping` read the trees. Knows the rules of Avro and our limits, not what a field means. Schemas may be hostile, so a
-named type is one object wherever it is used, and its size written out is counted, not made. Only what a writer did is
-read: no default, no doc.
+`reading_schema` parses every writer schema here once, when it arrives, and `key_schema` that of a key; they, `decoder`
+and `field_skippers` read the trees. Knows the rules of Avro and our limits, not what a field means. Schemas may be
+hostile, so a named type is one object wherever it is used, and its size written out is counted, not made. Only what a
+writer did is read: no default, no doc.
 """
 
 import json

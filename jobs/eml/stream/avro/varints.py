@@ -1,8 +1,8 @@
 """Avro's numbers of variable length, and the errors of a payload that cannot be read.
 
-Used by `steps`, `skipping` and `decoder`. Avro writes ints and longs as zigzag numbers of seven bits per byte, lowest
-first; sizes, counts and branches are such longs. One written longer than needed is still the same number.
-Behind the payload's end Python raises IndexError, and the decoder knows what that means.
+Used by the readers of this package, by `decoder` and, to write, by `output.predictions`. Avro writes ints and longs as
+zigzag numbers of seven bits per byte, lowest first; sizes, counts and branches are such longs. One written longer than
+needed is still the same number. Past the payload's end Python raises IndexError, and the decoder knows what that means.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def read_int(data: bytes, pos: int) -> tuple[int, int]:
     return value, pos
 
 
-READ_WHOLE = {"int": read_int, "long": read_long}
+READ_INTEGER = {"int": read_int, "long": read_long}
 
 
 def read_longs(data: bytes) -> NDArray[np.int64]:

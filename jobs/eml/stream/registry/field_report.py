@@ -1,4 +1,4 @@
-"""The fields of the newest reading schemas, logged when the job starts: features, categories, reserved and ignored ones.
+"""The fields of the newest reading schemas, logged when the job starts: features, categories, reserved and ignored.
 
 Called by `job` once, after the registry has answered. Asks `client` for the newest version of every subject that holds
 readings, as far as their names show it, and compiles it as the stream will. Nothing here keeps a job from starting:

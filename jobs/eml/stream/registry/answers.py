@@ -1,6 +1,6 @@
 """What a registry's answers say: those that are understood are taken, at others AnswerError is raised.
 
-Used by `registry`, which hands these functions to its one way of asking; knows Confluent's API, not why it is asked.
+Used by `client`, which passes these functions to `connection`; knows Confluent's API, not why it is asked.
 """
 
 from http import HTTPStatus
@@ -41,7 +41,7 @@ def avro_text(answer: Answer) -> str:
     return _field(answer.body, "schema", str)
 
 
-def places(answer: Answer) -> list[tuple[str, int]]:
+def subject_versions(answer: Answer) -> list[tuple[str, int]]:
     """Subjects and versions under which a schema is registered."""
     if answer.status == HTTPStatus.NOT_FOUND or answer.too_long:
         return []

@@ -1,12 +1,12 @@
-"""The schema registry as the stream sees it: from a schema id to a compiled schema.
+"""The client of a schema registry: from a schema id to a compiled schema.
 
-`fleet` asks for the schema of every record and `keys` for that of an Avro key, which is a look-up in a dict; the rest
-of this module is about the first time. Calls `registry_http`, `schema`, `avro_keys` and `subjects`; `pacing` and
-`id_retries` say when not to ask. It never waits or retries by itself: an error says how long to keep the record. Used
-by one thread; several may share a `SchemaCache`.
+`models.record_reader` asks for the schema of every record and `keys` for that of an Avro key, both through the
+operator, which is a look-up in a dict; most of this module is about the first time. Calls `connection` and `answers`,
+compiles with `avro`, and finds the topic's subject with `subjects`; `rate_limits` and `id_retries` say when not to
+ask. It never waits or retries by itself: an error says how long to keep the record. Used by one thread; several
+clients may share a `SchemaCache`.
 """
 
-import logging
 import math
 import time
 from collections import OrderedDict
@@ -31,23 +31,21 @@ from eml.stream.errors import (
 )
 from eml.stream.keys import BAD_KEY, ReadKey
 from eml.stream.registry import answers
-from eml.stream.registry.http_client import Answer, AnswerError, RegistryHttp
+from eml.stream.registry.connection import RegistryConnection
+from eml.stream.registry.http_client import Answer
 from eml.stream.registry.id_retries import IdRetries
-from eml.stream.registry.rate_limits import Backoff, LookupLimits, whole_ms
+from eml.stream.registry.rate_limits import LookupLimits
 from eml.stream.registry.schema_cache import BoundedCache, SchemaCache
 from eml.stream.registry.subjects import Subjects, SubjectVersion, newest_version
 from eml.stream.wire import SchemaId
-
-log = logging.getLogger(__name__)
 
 UNKNOWN = "unknown-schema"
 AROUND_SCHEMA = 65_536  # bytes of an answer beside the schema itself
 # Registries count their ids: one this far above all that were seen was not registered a moment ago.
 NEAR = 10_000
 # After a failure, ids that have not failed are asked for first: it may be about the one id, not about the registry.
-TURN_S = 0.1
-WITNESS_S = 1.0  # for how long a registry that showed a schema is believed to have all
-LOG_EVERY_S = 60.0
+OTHERS_FIRST_S = 0.1
+CONFIRMED_S = 1.0  # for how long a registry that returned a schema is believed to have all
 # Look-ups of keys' schemas are limited together, like those of one key: whoever makes up ids makes up as many keys, and
 # with an allowance for each would use up the task's. No name has a control character.
 ALL_KEYS = "\0keys"
@@ -71,34 +69,31 @@ class SchemaRegistry:
         self._clock = clock
         self._subjects = subjects
         # Inside JSON a schema's quotes are escaped, which at worst doubles it.
-        self._http = RegistryHttp(settings, 2 * record.max_schema_bytes + AROUND_SCHEMA)
-        self._backoff = Backoff(settings.retry_ms / 1000, settings.longest_retry_ms / 1000)
-        self._failure: tuple[type[RegistryUnavailableError], str] = RegistryUnavailableError, ""  # the last
+        self._connection = RegistryConnection(settings, 2 * record.max_schema_bytes + AROUND_SCHEMA, clock)
         self._limits = LookupLimits(settings, clock())
         self._retries = IdRetries(settings)
-        self._known = SchemaCache(settings.cached_schemas) if cache is None else cache
+        self._cache = SchemaCache(settings.cached_schemas) if cache is None else cache
         self._unknown: OrderedDict[SchemaId, float] = OrderedDict()  # id -> until when; the oldest first
-        self._witnessed = -math.inf
-        self._logged = -math.inf
+        self._confirmed_at = -math.inf
 
     def close(self) -> None:
         """Close the connection."""
-        self._http.close()
+        self._connection.close()
 
     # -- look-ups --------------------------------------------------------------------------------------------------
 
     def reading_schema(self, schema_id: SchemaId, key: str = "") -> ReadingSchema:
         """The schema with this id, from memory if it was asked for before; `key` is whose record wants it."""
-        return self._found(self._known.readings, schema_id, key, self._reading)
+        return self._found(self._cache.readings, schema_id, key, self._reading)
 
     def cached_schema(self, schema_id: SchemaId) -> ReadingSchema | None:
         """The schema with this id, if it needs no look-up and can be used."""
-        found = self._known.readings.get(schema_id)
+        found = self._cache.readings.get(schema_id)
         return None if isinstance(found, BadSchemaError) else found
 
     def key_schema(self, schema_id: SchemaId) -> ReadKey:
         """The same for the schema of a key: what reads its name. Any subject will do."""
-        return self._found(self._known.keys, schema_id, ALL_KEYS, self._key)
+        return self._found(self._cache.keys, schema_id, ALL_KEYS, self._key)
 
     def _found(
         self, known: BoundedCache[_T], schema_id: SchemaId, key: str, compiled: Callable[[SchemaId, Answer], _T]
@@ -120,7 +115,7 @@ class SchemaRegistry:
         if self._unknown.get(schema_id, -math.inf) > now:
             raise _unknown(schema_id)
         self._retries.check(schema_id, now)
-        self._check_backoff(TURN_S if schema_id in self._retries else 0.0)
+        self._connection.check_backoff(OTHERS_FIRST_S if schema_id in self._retries else 0.0)
         self._limits.take(key, now)
         try:
             found = self._fetch(schema_id, compiled)
@@ -135,10 +130,10 @@ class SchemaRegistry:
         return found
 
     def _fetch(self, schema_id: SchemaId, compiled: Callable[[SchemaId, Answer], _T]) -> _T | BadSchemaError:
-        answer = self._ask("GET", f"/schemas/ids/{schema_id}", answers.schema)
+        answer = self._connection.ask("GET", f"/schemas/ids/{schema_id}", answers.schema)
         if answer.status == HTTPStatus.NOT_FOUND:
             raise self._not_found(schema_id)
-        self._witnessed = self._clock()
+        self._confirmed_at = self._clock()
         try:
             return compiled(schema_id, answer)
         except BadSchemaError as error:
@@ -147,9 +142,9 @@ class SchemaRegistry:
     def _reading(self, schema_id: SchemaId, answer: Answer) -> ReadingSchema:
         schema = compile_schema(answers.avro_text(answer), schema_id, "", 0, self._record)
         schema_warnings.log_once(schema_id, schema.ignored, schema.warnings)
-        places = self._ask("GET", f"/schemas/ids/{schema_id}/versions", answers.places)
+        places = self._connection.ask("GET", f"/schemas/ids/{schema_id}/versions", answers.subject_versions)
         if not places and self._retries.is_patient(schema_id, self._clock()):
-            what = f"{self._http.url} names no subject of schema {schema_id}, which may be new"
+            what = f"{self._connection.url} names no subject of schema {schema_id}, which may be new"
             raise self._retries.pause(schema_id, self._clock(), SchemaNotYetKnownError, what)
         return in_subject(schema, places, self._subjects)
 
@@ -161,12 +156,12 @@ class SchemaRegistry:
 
     def _not_found(self, schema_id: SchemaId) -> BadSchemaError | RegistryUnavailableError:
         """What a 404 means: wait, if the registry may be behind; else the id is unknown, and that is remembered."""
-        now, highest = self._clock(), self._known.ids.highest
+        now, highest = self._clock(), self._cache.ids.highest
         is_near = 0 < schema_id <= highest + NEAR or (schema_id > 0 and not highest)
         if is_near and self._retries.is_patient(schema_id, now):
-            what = f"{self._http.url} does not know schema {schema_id}, which may be new (404)"
+            what = f"{self._connection.url} does not know schema {schema_id}, which may be new (404)"
             return self._retries.pause(schema_id, now, SchemaNotYetKnownError, what)
-        self._check_witness()
+        self._check_known_ids()
         self._retries.forget(schema_id)
         self._unknown.pop(schema_id, None)
         self._unknown[schema_id] = now + self._settings.unknown_id_ttl_ms / 1000
@@ -174,27 +169,29 @@ class SchemaRegistry:
             self._unknown.popitem(last=False)
         return _unknown(schema_id)
 
-    def _check_witness(self) -> None:
+    def _check_known_ids(self) -> None:
         """Raise where the registry does not know what it once did: it is reading its storage, or has lost it."""
-        witnesses = self._known.ids.witnesses()
-        if not witnesses or self._clock() < self._witnessed + WITNESS_S:
+        known = self._cache.ids.latest()
+        if not known or self._clock() < self._confirmed_at + CONFIRMED_S:
             return
-        for each in witnesses:
-            if self._ask("GET", f"/schemas/ids/{each}", answers.schema).status == HTTPStatus.OK:
-                self._witnessed = self._clock()
+        for each in known:
+            if self._connection.ask("GET", f"/schemas/ids/{each}", answers.schema).status == HTTPStatus.OK:
+                self._confirmed_at = self._clock()
                 return
-        raise self._failed(
+        raise self._connection.failed(
             RegistryUnavailableError,
-            f"{self._http.url} has none of the schemas {', '.join(map(str, witnesses))}, which it had: it may be "
+            f"{self._connection.url} has none of the schemas {', '.join(map(str, known))}, which it had: it may be "
             "starting; if it was replaced by another, start the job again",
         )
 
     def latest_version(self, subject: str) -> tuple[SchemaId, int] | None:
         """Id and version of a subject's newest schema; None where the subject does not exist."""
-        self._check_backoff()
+        self._connection.check_backoff()
         self._limits.take("", self._clock())
         try:
-            return self._ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest", answers.id_and_version)
+            return self._connection.ask(
+                "GET", f"/subjects/{quote(subject, safe='')}/versions/latest", answers.id_and_version
+            )
         except RegistryRefusedError as error:
             raise self._refused(error) from None
 
@@ -203,7 +200,7 @@ class SchemaRegistry:
     def register(self, subject: str, text: str) -> SchemaId:
         """Register a schema, unless the subject has it already; its id."""
         path = f"/subjects/{quote(subject, safe='')}/versions"
-        answer = self._ask("POST", path, answers.registered, {"schema": text})
+        answer = self._connection.ask("POST", path, answers.registered, {"schema": text})
         if answer.status == HTTPStatus.CONFLICT:
             raise IncompatibleSchemaError(f"{shown(subject)} does not take the schema: {answer.message}")
         if answer.status >= 400:
@@ -215,55 +212,23 @@ class SchemaRegistry:
         self.subjects()
 
     def subjects(self) -> list[str]:
-        """The names of all subjects; none where there are too many to be told."""
-        return self._ask("GET", "/subjects", answers.subjects)
+        """The names of all subjects; none where the answer is too long."""
+        return self._connection.ask("GET", "/subjects", answers.subjects)
 
     def newest(self, subject: str) -> tuple[SchemaId, int, str] | None:
         """Id, version and text of a subject's newest schema; None where there is no such subject."""
-        answer = self._ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest", answers.newest)
+        answer = self._connection.ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest", answers.newest)
         if answer is None:
             return None
         text = answers.avro_text(answer)
         return SchemaId(answer.body["id"]), int(answer.body["version"]), text
 
-    # -- asking ----------------------------------------------------------------------------------------------------
-
-    def _check_backoff(self, more_s: float = 0.0) -> None:
-        wait_s = self._backoff.wait_s(self._clock(), more_s)
-        if wait_s:
-            kind, why = self._failure
-            raise kind(why, whole_ms(wait_s))
-
-    def _ask(self, method: str, path: str, read: Callable[[Answer], _T], body: object = None) -> _T:
-        """Ask, unless a failure is too recent; an answer that `read` does not understand is a failure, too."""
-        self._check_backoff()
-        try:
-            found = read(self._http.ask(method, path, body))
-        except AnswerError as error:
-            raise self._failed(RegistryUnavailableError, f"{self._http.url}: {error}") from None
-        self._backoff.succeeded()
-        return found
-
-    def _failed(self, kind: type[RegistryUnavailableError], why: str) -> RegistryUnavailableError:
-        """Ask for nothing for a while; the error to raise."""
-        self._failure = kind, why
-        self._backoff.failed(self._clock())
-        self._log(why)
-        return kind(why, whole_ms(self._backoff.wait_s(self._clock())))
-
     def _refused(self, error: RegistryRefusedError, schema_id: SchemaId | None = None) -> RegistryUnavailableError:
-        """A refusal while the job runs: known schemas are still served, and a rotated secret may come."""
+        """A refusal while the job runs: records with cached schemas continue, and a rotated secret may come."""
         if error.forbidden and schema_id is not None:  # others may be allowed
-            self._log(f"schema {schema_id}: {error}")
+            self._connection.log_failure(f"schema {schema_id}: {error}")
             return self._retries.pause(schema_id, self._clock(), CredentialsRefusedError, str(error))
-        return self._failed(CredentialsRefusedError, str(error))
-
-    def _log(self, why: str) -> None:
-        """Say now and then that records wait; each failed question would be too much."""
-        now = self._clock()
-        if now >= self._logged + LOG_EVERY_S:
-            self._logged = now
-            log.warning("%s. Records whose schemas are known flow on, others wait.", why)
+        return self._connection.failed(CredentialsRefusedError, str(error))
 
 
 def _unknown(schema_id: SchemaId) -> BadSchemaError:

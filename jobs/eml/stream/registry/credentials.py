@@ -1,6 +1,6 @@
-"""How we show ourselves to a registry: a session with its secrets and certificates, made anew when their files change.
+"""Credentials for a registry: a session with its secrets and certificates, made anew when their files change.
 
-Used by `registry_http` alone. Secrets that stand in files are read when a session is made, so a secret that is rotated
+Used by `http_client` alone. Secrets that stand in files are read when a session is made, so a secret that is rotated
 on disk is used from the next question on. Knows no question and no answer; no message shows a secret.
 """
 

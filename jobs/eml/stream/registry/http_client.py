@@ -1,6 +1,6 @@
 """Requests to a schema registry: what is sent, and what an answer's status means.
 
-Called by `registry`; calls `credentials` for the session. Knows addresses and statuses, not schemas. Answers are
+Called by `connection`; calls `credentials` for the session. Knows addresses and statuses, not schemas. Answers are
 bounded in size and time, redirects are not followed (credentials would go with them), and no message shows a secret.
 """
 

@@ -1,6 +1,6 @@
 """Schema ids that could not be had: when each may be asked for again, and for how long a 404 is not believed.
 
-Used by `registry`, which brings the time in seconds. Each id has waits of its own, so that an id the registry does not
+Used by `client`, which passes the time in seconds. Each id has waits of its own, so that an id the registry does not
 know, or may not tell us, delays no other. Bounded; asks nothing itself.
 """
 

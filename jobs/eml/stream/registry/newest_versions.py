@@ -1,11 +1,11 @@
-"""The newest version of each subject in use: how a task hears of an evolution before its first record.
+"""The newest version of each subject in use: how a task learns of an evolution before its first record.
 
-A thread asks the registry every `newest_every_ms` for each subject that keys are on; `moves` looks at what it found
-with every micro-batch, which is a look into a dict. So records never wait for it, a thousand keys cost one question,
-and an old answer is no harm: an evolution that was not heard of in time is an unannounced one.
+A thread asks the registry every `newest_every_ms` for each subject that keys are on; `models.announcements` looks at
+what it found with every micro-batch, which is a look into a dict. So records never wait for it, a thousand keys cost
+one question, and an old answer does no harm: an evolution that was not found in time is an unannounced one.
 
-Calls `registry`, with a client of its own: that of the operator is used by the operator's thread. Both share a cache,
-so the first record of a version that was announced needs no look-up.
+Calls `client`, with one of its own: that of the operator is used by the operator's thread. Both share a cache, so the
+first record of a version that was announced needs no look-up.
 """
 
 import logging
@@ -19,11 +19,11 @@ from eml.stream.registry.client import SchemaRegistry
 
 log = logging.getLogger(__name__)
 
-SUBJECTS = 64  # asked for, those seen last
+SUBJECTS = 64  # polled, those seen last
 
 
 class NewestVersions:
-    """What the registry last said; asks from the first use on, until it is closed."""
+    """What the registry answered last; polls from the first use on, until it is closed."""
 
     def __init__(self, registry: SchemaRegistry, every_ms: int) -> None:
         self._registry = registry
@@ -50,7 +50,7 @@ class NewestVersions:
         return found
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop polling."""
         self._closed.set()
         self._wanted.set()
         if self._thread is not None:
@@ -66,9 +66,9 @@ class NewestVersions:
         while not self._closed.is_set():
             self._wanted.wait(self._every_s)
             self._wanted.clear()
-            self.ask()
+            self.poll()
 
-    def ask(self) -> None:
+    def poll(self) -> None:
         """Ask once for every subject in use."""
         with self._lock:
             subjects = list(self._found)
@@ -76,11 +76,11 @@ class NewestVersions:
             if self._closed.is_set():
                 return
             try:
-                self._ask_for(subject)
+                self._poll_subject(subject)
             except RegistryUnavailableError as error:
-                log.debug("no news of %s: %s", subject, error)  # the next time is soon; `registry` warns
+                log.debug("no news of %s: %s", subject, error)  # the next time is soon; `connection` warns
 
-    def _ask_for(self, subject: str) -> None:
+    def _poll_subject(self, subject: str) -> None:
         place = self._registry.latest_version(subject)
         known = self._found.get(subject)
         if place is None or (known is not None and known.id == place[0]):

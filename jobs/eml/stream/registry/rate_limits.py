@@ -1,6 +1,7 @@
 """When the registry may be asked again: waits after failures, and limits on look-ups.
 
-Used by `registry`, which brings the time in seconds. Nothing here sleeps: it says how long to wait.
+Used by `connection`, `client` and `id_retries`, which pass the time in seconds. Nothing here sleeps: it says how long
+to wait.
 """
 
 import math

@@ -1,7 +1,7 @@
 """The schemas a task knows: one bounded memory for all its clients of the registry.
 
-Used by `registry`. The operator's client and that of `newest` share one: a version that was fetched because it is
-announced needs no look-up when its first record comes. Safe for several threads.
+Used by `client`. The operator's client and that of `newest_versions` share one: a version that was fetched because it
+is announced needs no look-up when its first record comes. Safe for several threads.
 """
 
 import threading
@@ -13,7 +13,7 @@ from eml.stream.errors import BadSchemaError
 from eml.stream.keys import ReadKey
 from eml.stream.wire import SchemaId
 
-WITNESSES = 3  # ids by which a registry shows that it has its schemas: one may have been deleted since
+CONFIRMING_IDS = 3  # by which a registry shows that it has its schemas: one may have been deleted since
 NO_ID = SchemaId(0)
 _S = TypeVar("_S")
 
@@ -34,21 +34,21 @@ class KnownIds:
     """Ids that the registry has, or had."""
 
     def __init__(self, known_id: SchemaId) -> None:
-        self._witnesses: deque[SchemaId] = deque([known_id] if known_id else [], WITNESSES)
+        self._latest: deque[SchemaId] = deque([known_id] if known_id else [], CONFIRMING_IDS)
         self._lock = threading.Lock()
         self.highest = known_id  # 0 while none is known
 
     def add(self, schema_id: SchemaId) -> None:
         """The registry has this one."""
         with self._lock:
-            if schema_id not in self._witnesses:
-                self._witnesses.append(schema_id)
+            if schema_id not in self._latest:
+                self._latest.append(schema_id)
             self.highest = max(self.highest, schema_id)
 
-    def witnesses(self) -> list[SchemaId]:
+    def latest(self) -> list[SchemaId]:
         """Ids that the registry had, the last found first."""
         with self._lock:
-            return list(reversed(self._witnesses))
+            return list(reversed(self._latest))
 
 
 class BoundedCache(Generic[_S]):

@@ -1,7 +1,7 @@
-"""Which subjects hold the schemas of a topic's records: a record of any other schema is a stray.
+"""Which subjects hold the schemas of a topic's records: a record of any other schema does not belong there.
 
-Used by `registry`, by `local.schema_book` in its place, and by `eml capture`. Knows how Confluent's clients name
-subjects, not who asks.
+Used by `client`, `field_report`, `local.schema_book` in the client's place, and `eml capture`. Knows how Confluent's
+clients name subjects, not who asks.
 
     TopicNameStrategy          <topic>-value
     TopicRecordNameStrategy    <topic>-<full name of the record>

@@ -1,5 +1,6 @@
 """The newest version of a subject: asked for in the background, bounded, and never a reason to stop."""
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -105,13 +106,14 @@ def test_a_newest_version_that_cannot_be_used_is_left_alone(server, make):
 
 def test_the_number_of_subjects_is_bounded(make):
     newest = make(every_ms=60_000)
-    for number in range(3 * SUBJECTS):
+    wait_until(lambda: version_of(newest) == 1)
+    for number in range(SUBJECTS):
         newest.newest(f"subject-{number}")
-    assert len(newest._found) == SUBJECTS
+    assert version_of(newest) is None, "the one that was not asked for the longest is forgotten"
 
 
 def test_it_can_be_turned_off(server, make):
     newest = make(every_ms=0)
     assert newest.newest("readings-value") is None
-    assert newest._thread is None
+    assert not [thread for thread in threading.enumerate() if thread.name == "newest versions"]
     assert not server.asked

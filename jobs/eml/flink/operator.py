@@ -1,4 +1,4 @@
-"""The keyed operator: loads the models of a call, lets `fleet` decide, stores what changed, yields what is written.
+"""The keyed operator: loads the models of a call, lets `key_model` decide, stores what changed, yields what is written.
 
 Built into the graph by `pipeline`, called by Flink once per micro-batch of a bucket of models; state and cache are
 `model_store`'s. It holds no rule of its own: what becomes of a record is decided in `stream`. No record and no model

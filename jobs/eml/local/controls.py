@@ -1,7 +1,7 @@
 """The demonstration's controls: the very records that were sent, through models that keep up less well.
 
 Fed by `demo` while the fleet sends; runs in plain Python, in a thread of its own, what the job runs in Flink
-(`stream.fleet`), so the figures beside EML's differ by the model alone. Knows no Kafka.
+(`stream.models.key_model`), so the figures beside EML's differ by the model alone. Knows no Kafka.
 """
 
 from collections.abc import Callable, Hashable, Iterable

@@ -1,6 +1,6 @@
 """Reads what the job writes, as any reader of committed records does, into the scoreboard.
 
-Polled by `demo`; calls `outputs` to read the records' bytes. Keeps nothing itself.
+Polled by `demo`; calls `stream.output.encoder` to read the records' bytes. Keeps nothing itself.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Schemas as the registry has them: text, subject and version of an id.
 
-Called by `capture`; calls `registry_http`. `stream.registry` gives the job compiled schemas and never waits; a tool
-wants the text, and has the time.
+Called by `capture`; calls `http_client`. `stream.registry.client` gives the job compiled schemas and never waits; a
+tool wants the text, and has the time.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """The fleet's schema versions in the registry, each from the moment it is needed.
 
-Made by `demo`; asked by `sender` for ids, and by `controls` for what is behind an id. Calls `stream.registry`.
+Made by `demo`; asked by `sender` for ids, and by `controls` for what is behind an id. Calls `stream.registry.client`.
 """
 
 from eml.settings import RecordSettings, RegistrySettings

@@ -1,6 +1,6 @@
 """A file of records through the logic of the job, model by model: no Flink, no Kafka, no registry.
 
-Called by `eml replay` and by tests with what `record_file` read; calls `fleet`, with a `SchemaBook` in the place of
+Called by `eml replay` and by tests with what `record_file` read; calls `key_model`, with a `SchemaBook` in the place of
 the registry. Knows neither the form of the file nor that of its output (`replay_output`).
 
 What is said comes in the order of the records, whatever the cut. A schema's line ends all micro-batches: what a model

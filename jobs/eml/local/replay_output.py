@@ -1,7 +1,7 @@
 """What a replay says, for people and for tools: a JSON object for each thing, or a table with a line for each key.
 
-Called by `eml replay` and by tests. Predictions and events go through the job's own bytes (`outputs`), so what is shown
-is what a reader of the topics would see.
+Called by `eml replay` and by tests. Predictions and events go through the job's own bytes (`stream.output`), so what
+is shown is what a reader of the topics would see.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The schemas that a record file has named so far: what the registry is to the job.
 
-Filled by `replay` line by line; asked by `fleet` for the schema of every record and for the newest of a subject. Calls
-`schema` to compile. It answers as `stream.registry` does, but never has to wait.
+Filled by `replay` line by line; asked by `key_model` for the schema of every record and for the newest of a subject.
+Calls `reading_schema` to compile. It answers as `stream.registry.client` does, but never has to wait.
 """
 
 from eml.local.record_lines import Registered

@@ -1,7 +1,7 @@
 """Bounds of what a device may send, checked record by record: one that is beyond them is a bad record.
 
-Called by `fleet` before a record is decoded and after. The bounds themselves, with a reason each, are
-`settings.LimitsSettings`. Knows no Kafka and no model.
+Called by `models.record_reader` before a record is decoded and after, and by the operator. The bounds themselves, with
+a reason each, are `settings.LimitsSettings`. Knows no Kafka and no model.
 """
 
 from collections.abc import Iterator, Mapping

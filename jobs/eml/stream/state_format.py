@@ -1,6 +1,7 @@
 """The form of everything a key keeps in state: magic, version, checksum, a description (JSON) and plain bytes.
 
-Called by `keeping`, `labels` and `waiting`, each with a magic and a version of its own.
+Called by `models.state_codec`, `labels.label_join`, `waiting_records`, `flink.model_store` and `eml capture`, each
+with a magic and a version of its own.
 """
 
 import json

@@ -1,11 +1,11 @@
 """Drift without evolution: the features stay the same, what they mean changes, and the errors of a key rise.
 
-Called by `scoring` with every prediction whose label is known; calls River's ADWIN [1], which keeps a window as long as
-nothing in it speaks for two different error rates. Knows no learner: what to do about a drift is said in the settings.
+Called by `scoring` with every prediction whose label is known; calls River's ADWIN [1], which grows its window while
+nothing in it shows two different error rates. Knows no learner; `learning.drift` says how the learner reacts.
 
-A detector's state is no pickle of River's: it is the errors since it started, one bit each, and a detector that takes
-them in again is the same. When they reach `MOST` the older half goes and the detector takes in the rest, also where
-nothing is restored, so that a job that was never stopped and one that was say the same.
+A detector's state is no pickle of River's: it is the errors since it started, one bit each; a detector that reads them
+again is the same. When they reach `MOST` the older half goes and the detector reads the rest again, also where
+nothing is restored, so that a job that was stopped and one that was not detect the same.
 
 References
 ----------
@@ -27,7 +27,7 @@ Counts = NDArray[np.int64]
 
 
 class DriftDetector:
-    """Tells when a key's error rate has risen; `sensitivity` is ADWIN's delta, 0 turns it off."""
+    """Detects when a key's error rate has risen; `sensitivity` is ADWIN's delta, 0 turns it off."""
 
     def __init__(self, sensitivity: float) -> None:
         self._sensitivity = sensitivity

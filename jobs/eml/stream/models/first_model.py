@@ -1,7 +1,7 @@
 """The model that every new key begins with, where one was made beforehand: a file with a learner's snapshot.
 
-Named by `learning.first_model`, checked when the job starts, read once per task. `moves` asks for a copy when a key is
-new; a key with other features than the snapshot's begins with nothing, as without the setting.
+Named by `learning.first_model`, checked when the job starts, read once per task. `version_routing` asks for a copy
+when a key is new; a key with other features than the snapshot's begins with an empty model, as without the setting.
 """
 
 import logging
@@ -21,21 +21,21 @@ class FirstModel:
 
     def __init__(self, learner: EvolvingMetricLearner) -> None:
         if learner.upcoming is not None:
-            learner.announce(learner.space)  # what it had prepared for is not known here
+            learner.announce(learner.space)  # a switch that it prepared for is not known here
         self._learner = learner
         self._refused: set[FeatureSpace] = set()
 
     def copy_for(self, space: FeatureSpace) -> EvolvingMetricLearner | None:
         """A learner of the key's own, in the order of its features; None where the features are others."""
         if self._learner.space.diff(space).is_evolution:
-            self._tell(space)
+            self._log_once(space)
             return None
         learner = deepcopy(self._learner)  # half the time of restoring its bytes
         if learner.space != space:
             learner.evolve(space)
         return learner
 
-    def _tell(self, space: FeatureSpace) -> None:
+    def _log_once(self, space: FeatureSpace) -> None:
         """Once for each space that does not fit."""
         if space in self._refused:
             return

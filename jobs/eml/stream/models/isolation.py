@@ -1,7 +1,7 @@
-"""A micro-batch that made our own code fail, once more in pieces: the record at fault alone becomes a dead letter.
+"""A micro-batch that made our own code fail, processed again in halves: only the record at fault becomes a dead letter.
 
-Called by the operator after an error that nobody foresaw, with the key's state as it was before the micro-batch. The
-results do not depend on how a stream is cut, so the pieces give what the whole would have given. Knows no Flink.
+Called by the operator after an unexpected error, with the key's state from before the micro-batch. Results do not
+depend on how a stream is cut into micro-batches, so the pieces give what the whole would have given. Knows no Flink.
 """
 
 import logging
@@ -39,16 +39,16 @@ class Isolation:
         while ahead:
             piece = ahead.pop()
             try:
-                said = self._advance(piece)
-            except Exception as error:  # noqa: BLE001  whatever it is, it concerns this key alone
+                done = self._advance(piece)
+            except Exception as error:  # noqa: BLE001  whatever it is, it concerns this key only
                 self.model = self._load(self._parts)
                 if len(piece) > 1:
                     half = len(piece) // 2
                     ahead += [piece[half:], piece[:half]]
                     continue
-                said = self._alone(piece[0], error)
-            results.add(said)
-            if said.waiting:  # all behind it waits, too
+                done = self._alone(piece[0], error)
+            results.add(done)
+            if done.waiting:  # all records behind it wait, too
                 results.waiting += [raw for later in reversed(ahead) for raw in later]
                 break
         return results
@@ -65,7 +65,7 @@ class Isolation:
         if dropped:
             try:
                 results = self._advance([raw])
-            except Exception:  # noqa: BLE001, S110  the first error is the one to tell
+            except Exception:  # noqa: BLE001, S110  the first error is the one to report
                 pass
             else:
                 log.error("%d labelled readings were dropped: learning them fails with %s", dropped, place_of(error))

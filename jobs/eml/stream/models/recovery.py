@@ -1,4 +1,4 @@
-"""How a key's model does after an evolution: figures of the first scored readings, beside a fresh start's.
+"""How a key's model recovers from an evolution: accuracy of the first scored readings, beside a fresh start's.
 
 `scoring` gives it every score of a reading under the new version, in the order in which labels come, and logs the
 figures as an event at the end. Plain counting: it knows no model and no record.
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from eml.stream.output.events import RecoveryFigures
 
-FIRST = 0.2  # share of the horizon that tells how it was right after the switch
-MOVING = 50  # scores whose share of right ones says whether accuracy is back
+FIRST = 0.2  # share of the horizon that counts as right after the switch
+MOVING = 50  # scores in the moving accuracy that decides whether it has recovered
 TOLERANCE = 0.02  # recovered means within this of the accuracy before the switch
-FEWEST = 20  # scores before the switch that make an accuracy to come back to
+FEWEST = 20  # scores before the switch that make an accuracy to recover to
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ class RegistryConnection:
         self._http.close()
 
     def check_backoff(self, more_s: float = 0.0) -> None:
-        """Raise the last failure again while it is too early to ask, `more_s` longer for those who let others go first."""
+        """Raise the last failure again while it is too early to ask, `more_s` longer for those who wait for others."""
         wait_s = self._backoff.wait_s(self._clock(), more_s)
         if wait_s:
             kind, why = self._failure

@@ -12,7 +12,7 @@ from eml.settings import RegistrySettings
 from eml.stream.errors import LookupRateError
 
 KEYS = 10_000  # whose allowances are remembered: a few hundred bytes each
-# Look-ups that a key may make at once: a key that comes back to a job may bring several versions.
+# Look-ups that a key may make at once: a key that returns to a job may bring several versions.
 KEY_BURST = 5.0
 
 
@@ -21,7 +21,7 @@ def whole_ms(seconds: float) -> int:
     return max(1, math.ceil(1000 * seconds))
 
 
-_spread = random.Random()  # noqa: S311  spreads waits, guards nothing; a thread of ours must not turn the global one
+_spread = random.Random()  # noqa: S311  spreads waits, guards nothing; our thread must not change the global generator
 
 
 class Backoff:
@@ -109,7 +109,7 @@ class LookupLimits:
             raise
 
     def found(self, key: str) -> None:
-        """The look-up that was counted found a schema, which will not be asked for again: it costs the key nothing."""
+        """The look-up found a schema, which will not be asked for again: it does not count for the key."""
         if key in self._keys:
             self._keys[key].put_back()
 

@@ -163,9 +163,8 @@ def test_a_certificate_rotated_on_disk_is_shown_from_the_next_question_on(certif
     put("key_file", stale, "client.key")
     with serving(certificates.server_context(ask_client=True)) as secure:
         paths = {name: str(path) for name, path in ours.items()}
-        shown = replace(
-            RegistrySettings(url=secure.url, timeout_ms=5_000), ca_file=certificates.path("ca.crt"), **paths
-        )
+        authority = RegistrySettings(url=secure.url, timeout_ms=5_000, ca_file=certificates.path("ca.crt"))
+        shown = replace(authority, certificate_file=paths["certificate_file"], key_file=paths["key_file"])
         http = RegistryHttp(shown, 1_000)
         with pytest.raises(AnswerError):
             http.ask("GET", "/subjects")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from eml.stream.key_clock import KeyClock
 from eml.stream.labels.label_join import LabelCounts
 from eml.stream.labels.unlabelled import UnlabelledReading
 
@@ -9,23 +10,24 @@ LIMIT, WAIT_MS = 3, 50
 
 
 class Model:
-    """The same rules over plain lists of [id, since, thing]."""
+    """The same rules over plain lists of [id, since, item]."""
 
     def __init__(self) -> None:
         self.clock = 0
-        self.pending: list[Any] = []
+        self._clock = KeyClock()  # has tests of its own
+        self.unlabelled: list[Any] = []
         self.early: list[Any] = []
-        self.settled: list[Any] = []
+        self.known: list[Any] = []
         self.counts = LabelCounts()
 
     def tick(self, timestamp_ms: int) -> None:
-        self.clock = max(self.clock, timestamp_ms)
-        for name, lost in (("pending", "unlabelled"), ("early", "unmatched"), ("settled", None)):
+        self.clock = self._clock.advance(timestamp_ms)
+        for name, lost in (("unlabelled", "unlabelled"), ("early", "unmatched"), ("known", None)):
             self.cut(name, lost, [row for row in getattr(self, name) if self.clock - row[1] <= WAIT_MS])
 
-    def put(self, name: str, event_id: str, thing: object) -> None:
-        lost = {"pending": "unlabelled", "early": "unmatched"}.get(name)
-        getattr(self, name).append([event_id, self.clock, thing])
+    def put(self, name: str, event_id: str, item: object) -> None:
+        lost = {"unlabelled": "unlabelled", "early": "unmatched"}.get(name)
+        getattr(self, name).append([event_id, self.clock, item])
         self.cut(name, lost, getattr(self, name)[-LIMIT:])
 
     def cut(self, name: str, lost: str | None, left: list[Any]) -> None:
@@ -34,7 +36,7 @@ class Model:
         setattr(self, name, left)
 
     def find(self, name: str, event_id: str) -> Any:
-        return next((thing for known, _, thing in getattr(self, name) if known == event_id), None)
+        return next((item for known, _, item in getattr(self, name) if known == event_id), None)
 
     def remove(self, name: str, event_id: str) -> Any:
         found = self.find(name, event_id)
@@ -43,33 +45,33 @@ class Model:
 
     def add_reading(self, waiting: UnlabelledReading) -> str | None:
         self.tick(waiting.timestamp_ms)
-        if self.find("pending", waiting.event_id) or self.find("settled", waiting.event_id):
+        if self.find("unlabelled", waiting.event_id) or self.find("known", waiting.event_id):
             self.counts.repeated += 1
             return None
         label: str | None = self.remove("early", waiting.event_id)
-        self.put("settled" if label else "pending", waiting.event_id, label or waiting)
+        self.put("known" if label else "unlabelled", waiting.event_id, label or waiting)
         self.counts.joined += label is not None
         return label
 
     def add_labelled(self, event_id: str, label: str, timestamp_ms: int) -> bool:
         self.tick(timestamp_ms)
-        settled = self.find("settled", event_id)
-        if settled:
+        known = self.find("known", event_id)
+        if known:
             self.counts.repeated += 1
-            self.counts.contradictions += settled != label
+            self.counts.contradictions += known != label
             return False
-        self.counts.repeated += self.remove("pending", event_id) is not None
+        self.counts.repeated += self.remove("unlabelled", event_id) is not None
         self.again(self.remove("early", event_id), label)
-        self.put("settled", event_id, label)
+        self.put("known", event_id, label)
         return True
 
     def add_label(self, event_id: str, label: str, timestamp_ms: int) -> UnlabelledReading | None:
         self.tick(timestamp_ms)
-        waiting: UnlabelledReading | None = self.remove("pending", event_id)
-        known = self.find("settled", event_id) or self.find("early", event_id)
+        waiting: UnlabelledReading | None = self.remove("unlabelled", event_id)
+        known = self.find("known", event_id) or self.find("early", event_id)
         if waiting:
             self.counts.joined += 1
-            self.put("settled", event_id, label)
+            self.put("known", event_id, label)
         elif known:
             self.again(known, label)
         else:

@@ -162,7 +162,7 @@ IDS = st.sampled_from("abcdefg")
 LABELS = st.sampled_from(["ok", "bad"])
 STEPS = st.sampled_from([-20, 0, 1, 1, 7, 30, WAIT_MS + 1])  # of time, now and then backwards
 EVENTS = st.lists(
-    st.tuples(st.sampled_from(["expect", "settle", "answer"]), IDS, LABELS, STEPS, st.sampled_from([OLD, NEW])),
+    st.tuples(st.sampled_from(["reading", "labelled", "label"]), IDS, LABELS, STEPS, st.sampled_from([OLD, NEW])),
     max_size=60,
 )
 KEEPS = st.sampled_from(["nothing", "changes", "changes", "whole", "restart"])
@@ -170,9 +170,9 @@ KEEPS = st.sampled_from(["nothing", "changes", "changes", "whole", "restart"])
 
 def happen(join: LabelJoin | Model, now: int, event: tuple[str, str, str, int, FeatureSpace]) -> Any:
     what, event_id, label, _, space = event
-    if what == "expect":
+    if what == "reading":
         return join.add_reading(reading(event_id, now, space, label))
-    return join.add_labelled(event_id, label, now) if what == "settle" else join.add_label(event_id, label, now)
+    return join.add_labelled(event_id, label, now) if what == "labelled" else join.add_label(event_id, label, now)
 
 
 @given(EVENTS, st.data())
@@ -186,8 +186,8 @@ def test_it_does_what_the_model_does_wherever_its_log_is_cut(events, data):
         how = data.draw(KEEPS)
         if how != "nothing":
             logged.keep(how)
-    everything = [shelf.items() for shelf in (logged.join._unlabelled, logged.join._early, logged.join._known)]
-    for got, expected in zip(everything, (model.pending, model.early, model.settled), strict=True):
+    everything = [buffer.items() for buffer in (logged.join._unlabelled, logged.join._early, logged.join._known)]
+    for got, expected in zip(everything, (model.unlabelled, model.early, model.known), strict=True):
         assert [row[:2] for row in got] == [tuple(row[:2]) for row in expected]
 
 

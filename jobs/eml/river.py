@@ -30,7 +30,7 @@ from river import base
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
 from eml.core.arrays import Array
-from eml.core.symbols import number_of
+from eml.core.hashed_symbols import hash_symbol
 
 KNOWN_AFTER = 8  # the I-stage asks for that many samples of a new feature: an earlier evolution gains nothing
 
@@ -196,7 +196,7 @@ def values_of(x: Mapping[Hashable, object]) -> Record:
     record = {}
     for key, value in x.items():
         if isinstance(value, str):
-            record[f"{key}{TEXT}"] = number_of(value)
+            record[f"{key}{TEXT}"] = hash_symbol(value)
         elif isinstance(value, (float, int, np.bool_, Real)):
             try:
                 number = float(value)

@@ -21,7 +21,7 @@ from eml.stream.keys import KeyName
 from eml.stream.limits import headers_size
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.output import dead_letters
 from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
 from eml.stream.output.schemas import schema_text

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pyflink.common import Row
@@ -19,9 +20,10 @@ from eml.settings import (
 )
 from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.errors import BadSchemaError, RegistryUnavailableError
-from eml.stream.keys import KafkaKey, ReadKey
+from eml.stream.keys import KafkaKey, KeyName, ReadKey
 from eml.stream.model_keys import model_of
-from eml.stream.output.encoder import read_evolution, read_prediction
+from eml.stream.models.key_model import KeyModel
+from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from tests.operator.fakes import FakeRuntime
@@ -113,10 +115,12 @@ class Task:
 
 
 def predictions(rows: Sequence[Row]) -> list[bytes]:
-    return [value for row in rows for _, value in row["predictions"]]
+    return [value for row in rows for value in row["predictions"]]
 
 
 def keys_of(rows: Sequence[Row], kind: str = "predictions") -> list[bytes | None]:
+    if kind == "predictions":
+        return [key for row in rows for key in row["prediction_keys"]]
     return [record[0] for row in rows for record in row[kind]]
 
 
@@ -131,7 +135,7 @@ def test_a_row_holds_what_a_micro_batch_became():
     task = Task()
     (row,) = task.send("pump", [*records(STREAM), replace(records([1])[0], value=b"junk", headers={"h": b"1"})])
     assert set(keys_of([row])) == set(keys_of([row], "evolutions")) == {b"pump"}
-    assert [read_prediction(value)["source_offset"] for _, value in row["predictions"]] == list(range(120))
+    assert [read_prediction(value)["source_offset"] for value in row["predictions"]] == list(range(120))
     assert [read_evolution(value)["new_version"] for _, value in row["evolutions"]] == [2]
     ((_, content, headers),) = row["dead_letters"]
     assert content == b"junk"
@@ -146,6 +150,34 @@ def test_a_row_holds_what_a_micro_batch_became():
         "dead_letters_not_framed": 1,
         "updates": 1,
     }
+
+
+def test_readings_answered_together_are_answered_as_one_after_another(monkeypatch):
+    streams = {f"pump-{i}": records([1] * 90 + [2] * 60, seed=i, labelled=0.15) for i in range(3)}
+    encoder = Encoder(1, 2)
+    expected = {
+        key: [
+            encoder.prediction(KeyName(key), said)
+            for said in KeyModel(KeyName(key), SETTINGS).step(raws, look_up).predictions
+        ]
+        for key, raws in streams.items()
+    }
+    stepped: list[int] = []
+
+    def step(model: KeyModel, raws: Sequence[Raw], *rest: Any) -> Any:
+        stepped.append(len(raws))
+        return one_after_another(model, raws, *rest)
+
+    one_after_another = KeyModel.step
+    monkeypatch.setattr(KeyModel, "step", step)
+    task, said = Task(), {key: list[bytes]() for key in streams}
+    for number in range(150):
+        rows = task.call([(key, raws[number]) for key, raws in streams.items()])
+        for key, value in zip(keys_of(rows), predictions(rows), strict=True):
+            said[(key or b"").decode()].append(value)
+    assert said == expected
+    assert sum(stepped) < 150, "of 450 readings; the others needed no decision"
+    assert task.runtime.counters["predictions"].count == 450
 
 
 def test_a_learner_is_read_once_and_written_only_when_it_changed():
@@ -173,7 +205,7 @@ def test_a_new_task_goes_on_from_the_state_alone():
 
 
 def test_a_small_cache_changes_nothing_but_the_traffic():
-    small = replace(SETTINGS, job=JobSettings(cached_learners=2))
+    small = replace(SETTINGS, limits=LimitsSettings(cached_bytes=1))
     streams = {f"pump-{i}": records(STREAM, seed=i) for i in range(5)}
     expected = {key: predictions(Task().send(key, raws)) for key, raws in streams.items()}
     task = Task(small)
@@ -182,8 +214,21 @@ def test_a_small_cache_changes_nothing_but_the_traffic():
         for key, piece in zip(streams, pieces, strict=True):
             said[key] += predictions(task.send(key, piece))
     assert said == expected
-    assert len(task.operator._store._cache) == 2
+    assert len(task.operator._store._cache) == 1
     assert task.runtime.traffic["read index"] == 20
+
+
+def test_the_cache_holds_as_many_models_as_fit_into_memory():
+    raws = records(STREAM)
+    task = Task()
+    task.send("pump-0", raws)
+    one = task.operator._store._cache[KafkaKey("pump-0")].model.nbytes
+    bounded = Task(replace(SETTINGS, limits=LimitsSettings(cached_bytes=int(3.5 * one))))
+    for number in range(5):
+        bounded.send(f"pump-{number}", raws)
+    store = bounded.operator._store
+    assert list(store._cache) == ["pump-2", "pump-3", "pump-4"], "those used last"
+    assert store._cached_bytes == sum(live.model.nbytes for live in store._cache.values())
 
 
 def test_records_of_a_schema_that_cannot_be_had_wait_in_state_and_others_flow():
@@ -303,7 +348,7 @@ def test_a_tombstone_without_a_usable_key_is_counted():
 def test_a_key_with_letters_beyond_ascii_keeps_its_name_and_bytes():
     (row,) = Task().send("Pümpe".encode().decode("latin-1"), records([1]))
     assert keys_of([row]) == ["Pümpe".encode()]
-    assert read_prediction(row["predictions"][0][1])["key"] == "Pümpe"
+    assert read_prediction(row["predictions"][0])["key"] == "Pümpe"
 
 
 def test_an_idle_but_living_key_renews_its_state_and_a_silent_one_is_forgotten(monkeypatch):
@@ -324,13 +369,11 @@ def test_an_idle_but_living_key_renews_its_state_and_a_silent_one_is_forgotten(m
     assert task.runtime.traffic["write model"] == written + 1, "all parts are written again, four times in a life"
     now += 100.0
     (row,) = task.send("pump", unlabelled[2:3])
-    assert read_prediction(row["predictions"][0][1])["label"] is not None, (
-        "at least a whole time to live after its last"
-    )
+    assert read_prediction(row["predictions"][0])["label"] is not None, "at least a whole time to live after its last"
     now += 126.0
     (row,) = Task(settings, task.runtime).send("pump", unlabelled[3:4])
-    assert read_prediction(row["predictions"][0][1])["label"] is None
-    assert read_prediction(task.send("pump", unlabelled[4:])[0]["predictions"][0][1])["label"] is None
+    assert read_prediction(row["predictions"][0])["label"] is None
+    assert read_prediction(task.send("pump", unlabelled[4:])[0]["predictions"][0])["label"] is None
 
 
 @pytest.mark.parametrize("silent", [0.7, 0.76, 0.95, 1.05, 1.3, 2.5])
@@ -440,7 +483,7 @@ def test_a_call_with_many_keys_gives_each_what_it_gets_alone(size):
     turns = taking_turns(streams)
     for start in range(0, len(turns), size):
         for row in task.call(turns[start : start + size]):
-            for key, value in row["predictions"]:
+            for key, value in zip(row["prediction_keys"], row["predictions"], strict=True):
                 said[key.decode()].append(value)
     assert said == alone
 
@@ -458,7 +501,11 @@ def test_one_key_of_a_call_waits_another_sends_junk_and_the_others_do_not_notice
     rows += task.call(turns[120:])
     for number in range(4):
         expected = predictions(Task().send(f"pump-{number}", streams[f"pump-{number}"]))
-        found = [value for row in rows for key, value in row["predictions"] if key == f"pump-{number}".encode()]
+        found = [
+            value
+            for key, value in zip(keys_of(rows), predictions(rows), strict=True)
+            if key == f"pump-{number}".encode()
+        ]
         assert found == expected
     assert keys_of(rows, "dead_letters") == [b"junk"] * 40
     assert b"waits" not in keys_of(rows)

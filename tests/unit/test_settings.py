@@ -262,6 +262,18 @@ def test_a_setting_of_another_section_is_told_its_place():
     assert "[learning] has window_records" in only_problem(variables("learning", zzz="x"))
 
 
+def test_a_setting_that_was_removed_is_told_what_serves_instead():
+    assert "limits.cached_bytes alone bounds" in only_problem(variables("job", cached_learners="1000"))
+
+
+@pytest.mark.parametrize(("old", "new"), [("spell", "one_hot"), ("squash", "arcsinh")])
+def test_the_old_name_of_a_setting_is_refused_and_the_new_one_named(file, old, new):
+    path = file(f"[learner]\n{old} = false\n")
+    assert only_problem(LEAST, path) == f"{path}: [learner] {old}: this setting has another name now: [learner] {new}"
+    problem = only_problem(variables("learner", **{old: "false"}))
+    assert problem.endswith(f"this setting has another name now: EML_LEARNER_{new.upper()}")
+
+
 def test_a_file_that_cannot_be_read_is_named(file, tmp_path):
     assert only_problem({"EML_SETTINGS": "/no/such/file"}).startswith("/no/such/file: cannot be read (No such file")
     assert "cannot be read" in only_problem({}, tmp_path)

@@ -93,7 +93,7 @@ def _add_rivals(stream: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SECTION.KEY=VALUE",
-        help="a setting of the job, as job.cached_learners=10000",
+        help="a setting of the job, as limits.cached_bytes=4000000000",
     )
 
 

@@ -1,36 +1,37 @@
-"""What happens to a learner's state when its feature space changes, and while a change is on its way.
+"""Evolution of a learner's state: what happens when its feature space changes, and before and after that.
 
-Called by the learner; moves metrics, memory and statistics from one space to the next with `stages`,
-`fitting` and `inheriting`. The order of an evolution:
+Called by the learner and by `fresh`; uses `stages`, `fitting` and `inheriting` for the metrics and `layout` to move
+columns. The order of an evolution:
 
     announce      survivors become known; L^s starts from L^a by distillation
     step          every batch: L^a and L^s together (T-stage)
-    evolve        columns are laid out anew; survivors predict alone
+    evolve        columns move; survivors predict alone
     form_joint_view   with the first labels: the I-stage
-    settle        the joint metric is the metric: back in the first state
+    adopt_joint_view  the joint metric is the metric: back in the first state
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eml.core import levels, squashing, stages
+from eml.core import arcsinh, category_detection, stages
 from eml.core.arrays import Array, Index, Mask
-from eml.core.completion import complete
 from eml.core.config import LearnerConfig
 from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.fitting import Fitter
+from eml.core.imputation import impute
 from eml.core.inheriting import Exemplars, donors_of, inherit
+from eml.core.layout import Column, move_columns
 from eml.core.linear import Linear
 from eml.core.mixture import Mixture
+from eml.core.one_hot import fold_evolution
 from eml.core.report import Evolution, Takeover
-from eml.core.spelling import fold_evolution
 from eml.core.state import State, Upcoming
 from eml.core.statistics import Statistics
-from eml.core.views import FIRST_WEIGHT, Pooling, Tally, View
+from eml.core.views import FIRST_WEIGHT, Pooling, RunningAccuracy, View
 
 SAMPLES = 512  # exemplars that a first metric or a distillation looks at
-FEWEST_TRUSTED = 64  # exemplars that are enough to learn from without estimated ones
+FEWEST_TRUSTED = 64  # exemplars that are enough to learn from without imputed ones
 REAL_SHARE = 0.9  # of the survivors that an exemplar must have had itself to judge a metric
 KNOWN_SHARE = 0.5  # an exemplar with less of the survivors observed is forgotten, if its class has others
 
@@ -39,43 +40,43 @@ def first_metric(state: State, columns: Index, fitter: Fitter, among: Index | No
     """A metric over `columns` from the memory alone, or from some exemplars in it."""
     rows = state.memory.sample(SAMPLES, state.rng, among)
     X = state.memory.samples(rows, columns)
-    return fitter.first(X, state.memory.y[rows], *state.spelling.deviations(X.std(axis=0), columns))
+    return fitter.first(X, state.memory.y[rows], *state.encoder.deviations(X.std(axis=0), columns))
 
 
-def begin_anew(state: State, fitter: Fitter) -> None:
-    """Features were spelled out: go on with the metric there is, or with a fresh one if that predicts better."""
+def offer_new_metric(state: State, fitter: Fitter) -> None:
+    """Features were one-hot encoded: keep the metric, or take a new one if that predicts better."""
     view = state.views[-1]
     fresh = first_metric(state, view.columns, fitter)
     rows = state.memory.sample(SAMPLES, state.rng, trusted(state))
     X = state.memory.samples(rows, view.columns)
     if fitter.better([view.L, fresh], X, state.memory.y[rows], np.arange(len(rows))) is fresh:
         view.L = fresh
-        begin_basis(state, fresh)
+        reset_basis(state, fresh)
 
 
-def begin_basis(state: State, L: Array) -> None:
-    """A metric was laid anew: what is kept of vanished features, and what was prepared, were of another basis."""
-    state.attic = {name: np.zeros(len(L)) for name in state.attic}
+def reset_basis(state: State, L: Array) -> None:
+    """The metric was replaced: kept columns of vanished features, and L^s, belong to another basis."""
+    state.retired_columns = {name: np.zeros(len(L)) for name in state.retired_columns}
     state.returned = {}
     state.upcoming = None if state.upcoming is None else Upcoming(state.upcoming.space)
 
 
 def trusted(state: State) -> Index:
-    """Exemplars to learn a metric from: those that know what is to survive; all where they are too few.
+    """Exemplars to learn a metric from: those whose survivors are observed; all of them if these are too few.
 
-    Estimates are averages of fellows: a metric learnt on them takes classes for more compact than they are.
+    Imputed values are averages over a class: to a metric learnt on them, classes look more compact than they are.
     """
     upcoming = state.upcoming
     columns = np.arange(len(state.space))
     if upcoming is not None:
         columns = state.columns_of(state.space.diff(upcoming.space))
-    rows = np.flatnonzero(state.knowing(columns, KNOWN_SHARE))
+    rows = np.flatnonzero(state.with_observed(columns, KNOWN_SHARE))
     enough = len(rows) >= FEWEST_TRUSTED and len(np.unique(state.memory.y[rows])) == len(np.unique(state.memory.y))
     return rows if enough else np.arange(len(state.memory))
 
 
 def announce(state: State, space: FeatureSpace) -> None:
-    """Start the T-stage towards `space`; the same announcement twice changes nothing."""
+    """Start the T-stage towards `space`; the same announcement again changes nothing."""
     if state.upcoming is not None and state.upcoming.space == space:
         return
     state.upcoming = Upcoming(space) if state.space.diff(space).is_evolution else None
@@ -85,17 +86,22 @@ def announce(state: State, space: FeatureSpace) -> None:
 
 
 def step(state: State, X: Array, y: Index, count: int, fitter: Fitter, *, transform: bool) -> None:
-    """One step on samples X of which the first `count` may be anchors: one half are, the other decides.
+    """One step on samples X. Of the first `count`, one half are anchors, the other half choose the candidate.
 
-    While there are two views the survivors' one goes on learning as well: it may be the better one for long.
+    While there are two views, the survivors' metric learns, too: it may be the better one for a long time. Once the
+    joint metric has settled, a step costs as much as with one view: one of the two, drawn at random, takes it.
     """
     order = state.rng.permutation(min(count, len(X)))
     anchors, held = order[::2], order[1::2]
     if len(held) == 0 or len(np.unique(y)) < 2:
         return
-    for view in state.views[:-1]:
-        view.L = fitter.improve(view.L, X[:, view.columns], y, anchors, held)
     view, upcoming = state.views[-1], state.upcoming
+    settled = state.stage != "inheriting"
+    if len(state.views) == 2 and (not settled or (upcoming is None and state.rng.random() < 0.5)):
+        survived = state.views[0]
+        survived.L = fitter.improve(survived.L, X[:, survived.columns], y, anchors, held)
+        if settled:
+            return
     change = state.space.diff(upcoming.space) if upcoming is not None and transform else None
     if upcoming is None or change is None or not change.survived:
         view.L = fitter.improve(view.L, X, y, anchors, held)
@@ -106,7 +112,7 @@ def step(state: State, X: Array, y: Index, count: int, fitter: Fitter, *, transf
 
 
 def _distil(state: State, upcoming: Upcoming, change: FeatureChange, fitter: Fitter) -> Array:
-    """Where L^s starts: L^a on the survivors, with what they tell of the vanished if that predicts better."""
+    """Where L^s starts: L^a on the survivors, distilled (`stages.distil`) if that predicts better."""
     view, memory = state.views[-1], state.memory
     La = np.zeros((len(view.L), len(state.space)))
     La[:, view.columns] = view.L
@@ -123,43 +129,47 @@ def _distil(state: State, upcoming: Upcoming, change: FeatureChange, fitter: Fit
 
 
 def evolve(state: State, space: FeatureSpace, config: LearnerConfig, fitter: Fitter) -> Evolution:
-    """Move the state into `space`."""
+    """Move the state into `space`: finish the T-stage, decide what happens to every column, then move."""
     change = state.space.diff(space)
     if not change.is_evolution:
         return _rename(state, space, change)
-    _carry_attic(state)
-    state.views = state.views[-1:]  # a survivors' view beside it ends here: no catch-up steps for it
-    state.fresh = None  # it was of the space before
-    upcoming = _prepared(state, space, change)
+    _end_last_evolution(state)
+    upcoming = state.upcoming = _prepared(state, space, change)
     announced = upcoming.Ls is not None
     warm = bool(state.views) and bool(state.memory.observed[:, state.columns_of(change)].any())
-    state.upcoming = upcoming
     if warm:
         _finish_transform(state, upcoming, change, config, fitter)
-    returned = tuple(name for name in change.augmented if _attic_name(state, space, name) is not None)
+    plan = _plan(state, space, change, config.retired_features if warm else 0)
     takeovers = _takeovers(state, change, upcoming)
-    state.evolution = fold_evolution(Evolution(change, announced, upcoming.steps, warm, returned, takeovers))
-    columns = [state.space.position.get(change.former.get(name, "")) for name in space.names]
-    _lay_out(state, space, change, columns, config.retired_features if warm else 0)
+    report = Evolution(change, announced, upcoming.steps, warm, tuple(plan.known_as), takeovers)
+    state.evolution = fold_evolution(report)
+    _move(state, space, plan)
     state.upcoming = None
     state.since = state.rest = state.resting = 0
     if not warm or upcoming.Ls is None:
         _start_cold(state)
         return state.evolution
-    survived = np.array([i for i, column in enumerate(columns) if column is not None], dtype=np.intp)
-    _forget_strangers(state, survived, config.neighbours)
+    survived = np.array([i for i, name in enumerate(space.names) if name in change.former], dtype=np.intp)
+    _forget_unobserved(state, survived, config.neighbours)
     _survivors_alone(state, survived, upcoming.Ls, config, fitter)
-    if change.augmented and returned and config.inherit:
+    if plan.known_as and config.inherit:
         form_joint_view(state, fitter, config)
     state.refresh()
     return state.evolution
 
 
-def _prepared(state: State, space: FeatureSpace, change: FeatureChange) -> Upcoming:
-    """What the T-stage has made so far for this change; nothing where it awaited other survivors.
+def _end_last_evolution(state: State) -> None:
+    """What is kept only between two evolutions ends here: the survivors' view and expert, and the fresh start."""
+    _carry_retired(state)
+    state.views = state.views[-1:]
+    state.fresh = state.survivors = None
 
-    It is about survivors alone: a space that was announced with other new features, or with none (all that a
-    retiring feature tells), has prepared for this one as well.
+
+def _prepared(state: State, space: FeatureSpace, change: FeatureChange) -> Upcoming:
+    """What the T-stage has prepared for this change; nothing if it expected other survivors.
+
+    Only survivors matter: an announcement with other new features, or with none (a feature marked as retiring), has
+    prepared for this space, too.
     """
     upcoming = state.upcoming
     if upcoming is None or upcoming.Ls is None or upcoming.space == space:
@@ -173,21 +183,21 @@ def _prepared(state: State, space: FeatureSpace, change: FeatureChange) -> Upcom
 
 
 def _survivors_alone(state: State, survived: Index, Ls: Array, config: LearnerConfig, fitter: Fitter) -> None:
-    """One view, of the survivors, until labels show the new features."""
+    """One view, of the survivors, until labelled samples have the new features."""
     fresh = first_metric(state, survived, fitter)
-    if not config.transform or not np.linalg.norm(Ls) > 0.0 or _outdoes(state, survived, Ls, fresh, fitter):
+    if not config.transform or not np.linalg.norm(Ls) > 0.0 or _is_surely_better(state, survived, Ls, fresh, fitter):
         Ls = fresh
-        begin_basis(state, Ls)
+        reset_basis(state, Ls)
     state.views = [View("survived", survived, Ls)]
-    state.tallies.pop("survived", None)
+    state.accuracies.pop("survived", None)
     state.pooling = Pooling.start(float(state.pooling.w.sum()))
     state.stage = "inheriting" if len(survived) < len(state.space) else "steady"
 
 
-def _outdoes(state: State, survived: Index, Ls: Array, fresh: Array, fitter: Fitter) -> bool:
-    """Whether a fresh metric is surely better: what came through several evolutions may have lost its way."""
+def _is_surely_better(state: State, survived: Index, Ls: Array, fresh: Array, fitter: Fitter) -> bool:
+    """Whether a new metric is surely better: one that came through several evolutions may have degraded."""
     memory = state.memory
-    real = np.flatnonzero(state.knowing(survived, REAL_SHARE))
+    real = np.flatnonzero(state.with_observed(survived, REAL_SHARE))
     rows = memory.sample(SAMPLES, state.rng, real)
     if len(rows) < FEWEST_TRUSTED or len(np.unique(memory.y[rows])) < 2:
         return False
@@ -198,7 +208,7 @@ def _outdoes(state: State, survived: Index, Ls: Array, fresh: Array, fitter: Fit
 def _finish_transform(
     state: State, upcoming: Upcoming, change: FeatureChange, config: LearnerConfig, fitter: Fitter
 ) -> None:
-    """What the T-stage has not had time for: all of it when nobody announced the change."""
+    """The rest of the T-stage: all of it if the change was not announced."""
     if upcoming.Ls is not None:
         return
     _distil(state, upcoming, change, fitter)
@@ -234,18 +244,9 @@ def _standard(X: Array) -> Array:
 
 def _rename(state: State, space: FeatureSpace, change: FeatureChange) -> Evolution:
     """The same features in another order or under other names: columns move, nothing is learnt."""
-    columns = [state.space.position[change.former[name]] for name in space.names]
-    place = np.argsort(columns)  # where an old column went
-    returned = {int(place[column]): values for column, values in state.returned.items()}
-    _lay_out(state, space, change, list(columns), len(state.attic))
-    state.returned = returned
-    started = [] if state.fresh is None else [state.fresh.view]
-    for view in (*state.views, *started):
-        moved = place[view.columns]
-        order = np.argsort(moved)
-        view.columns, view.L = moved[order], view.L[:, order]
-    if state.fresh is not None and state.fresh.linear is not None:
-        state.fresh.linear.move(columns)
+    columns = [Column(name, state.space.position[change.former[name]]) for name in space.names]
+    retired = len(state.retired_columns)
+    move_columns(state, space, columns, range(len(space), len(space) + retired))
     if state.upcoming is not None:
         upcoming, state.upcoming = state.upcoming, None
         announce(state, upcoming.space)
@@ -256,88 +257,78 @@ def _rename(state: State, space: FeatureSpace, change: FeatureChange) -> Evoluti
 # -- columns: active ones first, then those of vanished features ----------------------------------------------------
 
 
-def _attic_name(state: State, space: FeatureSpace, name: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What an evolution does to the columns, decided before any of them moves."""
+
+    change: FeatureChange
+    columns: list[Column]  # of the next space
+    known_as: dict[str, str]  # a returning feature -> the name under which it was retired
+    retired: dict[str, int]  # features that will be retired -> their present column, retired ones behind active ones
+
+
+def _plan(state: State, space: FeatureSpace, change: FeatureChange, most_retired: int) -> _Plan:
+    """Survivors keep their columns, returning features get theirs back, the last features to vanish are retired."""
+    known = {name: _retired_name(state, space, name) for name in change.augmented}
+    known_as = {name: former for name, former in known.items() if former is not None}
+    place = {name: len(state.space) + i for i, name in enumerate(state.retired_columns)}
+    source = {name: place[former] for name, former in known_as.items()}
+    source |= {name: state.space.position[former] for name, former in change.former.items()}
+    place |= {name: state.space.position[name] for name in change.vanished}
+    names = [*(name for name in state.retired_columns if name not in change.vanished), *change.vanished]
+    names = [name for name in names if name not in known_as.values()]
+    retired = {name: place[name] for name in names[len(names) - min(len(names), most_retired) :]}
+    return _Plan(change, [Column(name, source.get(name)) for name in space.names], known_as, retired)
+
+
+def _retired_name(state: State, space: FeatureSpace, name: str) -> str | None:
     """The name under which a new feature was known before it vanished."""
-    return next((known for known in (name, *space.aliases.get(name, ())) if known in state.attic), None)
+    return next((known for known in (name, *space.aliases.get(name, ())) if known in state.retired_columns), None)
 
 
-def _lay_out(
-    state: State, space: FeatureSpace, change: FeatureChange, columns: list[int | None], keep_retired: int
-) -> None:
-    """Move memory, statistics and the attic to the next space."""
-    old, attic = state.space, list(state.attic)
-    back = {name: _attic_name(state, space, name) for name in change.augmented}
-    back_columns = {name: len(old) + attic.index(known) for name, known in back.items() if known is not None}
-    active = [
-        column if column is not None else back_columns.get(name)
-        for name, column in zip(space.names, columns, strict=True)
-    ]
-    gone = {known for known in back.values() if known is not None}
-    _retire(state, change)
-    stay = [name for name in state.attic if name not in gone]
-    stay = stay[len(stay) - min(len(stay), keep_retired) :]
-    position = {name: len(old) + i for i, name in enumerate(attic)} | {n: old.position[n] for n in change.vanished}
-    retired = [position[name] for name in stay]
-    everything = Statistics(
-        *(np.concatenate(pair) for pair in zip(state.statistics.fields(), state.attic_statistics.fields(), strict=True))
-    )
-    state.statistics = everything.select(active)
-    state.attic_statistics = everything.select(list(retired))
-    state.memory.remap([*active, *retired])
-    _move_linear(state, space, change, columns, back)
-    state.returned = {space.position[name]: state.attic[known] for name, known in back.items() if known is not None}
-    state.attic = {name: state.attic[name] for name in stay}
-    if state.linear is not None:
-        state.linear.retired = {name: w for name, w in state.linear.retired.items() if name in state.attic}
-    state.space = space
-
-
-def _move_linear(
-    state: State,
-    space: FeatureSpace,
-    change: FeatureChange,
-    columns: list[int | None],
-    back: dict[str, str | None],
-) -> None:
-    """Survivors keep their weights, new features have none, and those that come back get their last ones."""
-    linear = state.linear
-    if linear is None:
-        return
-    for name in change.vanished:
-        linear.retire(name, state.space.position[name])
-    linear.move(columns)
-    for name, known in back.items():
-        if known is not None:
-            linear.bring_back(known, space.position[name])
+def _move(state: State, space: FeatureSpace, plan: _Plan) -> None:
+    """Retire what vanished, move the columns, and give returning features what is kept of them."""
+    _retire(state, plan.change)
+    move_columns(state, space, plan.columns, list(plan.retired.values()))
+    kept, linear = state.retired_columns, state.linear
+    state.returned = {space.position[name]: kept[former] for name, former in plan.known_as.items()}
+    state.retired_columns = {name: kept[name] for name in plan.retired}
+    if linear is not None:
+        for name, former in plan.known_as.items():
+            linear.bring_back(former, space.position[name])
+        linear.retired = {name: w for name, w in linear.retired.items() if name in plan.retired}
 
 
 def _retire(state: State, change: FeatureChange) -> None:
-    """Put the columns of vanished features aside."""
+    """Put the columns of vanished features aside: of the newest metric and of the linear view."""
     view = state.newest
     for name in change.vanished:
         column = state.space.position[name]
         here = np.flatnonzero(view.columns == column) if view is not None else np.zeros(0, dtype=np.intp)
         rows = len(view.L) if view is not None else 0
-        state.attic.pop(name, None)
-        state.attic[name] = view.L[:, here[0]].copy() if view is not None and len(here) else np.zeros(rows)
+        state.retired_columns.pop(name, None)
+        state.retired_columns[name] = view.L[:, here[0]].copy() if view is not None and len(here) else np.zeros(rows)
+        if state.linear is not None:
+            state.linear.retire(name, column)
 
 
 def _start_cold(state: State) -> None:
-    """Nothing survived, or nothing had been learnt: begin as a new learner that knows the classes' names."""
+    """Nothing survived, or nothing had been learnt: start as a new learner that knows the class labels."""
     state.memory.keep(np.zeros(0, dtype=np.intp))
-    state.memory.remap([None] * len(state.space))
+    state.memory.move_columns([None] * len(state.space))
     state.memory.seen[:] = 0
     state.statistics = Statistics.empty(len(state.space))
-    state.attic, state.attic_statistics, state.returned = {}, Statistics.empty(0), {}
+    state.retired_columns, state.retired_statistics, state.returned = {}, Statistics.empty(0), {}
     state.views, state.pooling, state.mixture, state.fresh = [], Pooling.start(FIRST_WEIGHT), Mixture(), None
-    state.linear, state.tallies = None if state.linear is None else Linear.empty(len(state.space)), {}
-    state.stage, state.learnt, state.usual = "initial", 0, 0.0
+    state.survivors = None
+    state.linear, state.accuracies = None if state.linear is None else Linear.empty(len(state.space)), {}
+    state.stage, state.learnt, state.typical_distance = "initial", 0, 0.0
 
 
-def _forget_strangers(state: State, survived: Index, fewest: int) -> None:
-    """Drop exemplars that hardly know the survivors (seen two evolutions ago), where their class has better ones."""
+def _forget_unobserved(state: State, survived: Index, fewest: int) -> None:
+    """Drop exemplars with few survivors observed (from two evolutions ago), if their class has better ones."""
     memory = state.memory
-    knows = state.knowing(survived, KNOWN_SHARE)
+    knows = state.with_observed(survived, KNOWN_SHARE)
     enough = np.bincount(memory.y[knows], minlength=len(state.classes)) >= fewest
     memory.keep(np.flatnonzero(knows | ~enough[memory.y]))
 
@@ -346,64 +337,75 @@ def _forget_strangers(state: State, survived: Index, fewest: int) -> None:
 
 
 def outdated(state: State) -> Mask:
-    """The exemplars to replace first: stale ones, and in a full memory those without the new features."""
+    """Exemplars to replace first: stale ones and, in a full memory, those without the new features."""
     memory = state.memory
     if state.stage != "inheriting" or len(memory) < memory.capacity:
         return memory.stale
-    return memory.stale | ~state.knowing(state.new_columns(), KNOWN_SHARE)
+    return memory.stale | ~state.with_observed(state.new_columns(), KNOWN_SHARE)
 
 
 def form_joint_view(state: State, fitter: Fitter, config: LearnerConfig) -> None:
-    """The I-stage, as soon as labelled samples show the new features; and again when there are more of them."""
-    levels.extend(state)
-    squashing.extend(state)
+    """The I-stage: once labelled samples have the new features, and again when there are more of them."""
+    category_detection.detect_in_new(state)
+    arcsinh.extend(state)
     survived, columns = state.views[0], np.arange(len(state.space))
     X = state.memory.samples(np.arange(len(state.memory)), columns)
     observed = state.memory.observed[:, : len(columns)]
-    counted = state.spelling.one_each(state.new_columns())
+    counted = state.encoder.one_per_category(state.new_columns())
     exemplars = Exemplars(X, state.memory.y, observed, state.statistics.deviation(), counted)
     weight, anchors = float(state.pooling.w.sum()), config.batch // 2 + config.replay
     inheritance = inherit(exemplars, survived, state.returned, weight, fitter, anchors, state.rng)
     if inheritance is None:
         return
-    state.memory.put(columns, inheritance.completed)
+    state.memory.set_values(columns, inheritance.imputed)
     state.views = [survived, View("joint", columns, inheritance.L)]
     state.pooling = inheritance.pooling
 
 
-def _carry_attic(state: State) -> None:
-    """Move the columns of vanished features from the basis of L^s to the joint one: C with J = C L^s on survivors.
+def _carry_retired(state: State) -> None:
+    """Convert the columns of vanished features from the basis of L^s to the joint one: C with J = C L^s on survivors.
 
-    Done when the joint view stays or ends, since until then it may be begun anew from L^s.
+    Done only when the joint view is adopted or ends: until then it may be rebuilt from L^s.
     """
-    if len(state.views) < 2:
+    if state.stage != "inheriting" or len(state.views) < 2:
         return
     survived, joint = state.views
     carry = joint.L[:, survived.columns] @ np.linalg.pinv(survived.L)  # (k', k)
-    state.attic = {name: carry @ column for name, column in state.attic.items()}
+    state.retired_columns = {name: carry @ column for name, column in state.retired_columns.items()}
 
 
-def complete_memory(state: State) -> None:
-    """Estimate the new features of old exemplars anew: there are more donors by now."""
+def impute_memory(state: State) -> None:
+    """Impute the new features of old exemplars again: there are more donors by now."""
     memory, survived = state.memory, state.views[0]
     new = state.new_columns()
-    donors = donors_of(memory.observed, state.spelling.one_each(new))
-    needy = np.ones(len(memory), dtype=np.bool_)
-    needy[donors] = False
-    if needy.any() and len(donors):
+    donors = donors_of(memory.observed, state.encoder.one_per_category(new))
+    receivers = np.ones(len(memory), dtype=np.bool_)
+    receivers[donors] = False
+    if receivers.any() and len(donors):
         everyone = np.arange(len(memory))
         known = memory.samples(everyone, survived.columns) @ survived.L.T
-        memory.put(new, complete(known, memory.samples(everyone, new), needy, memory.y, donors))
+        memory.set_values(new, impute(known, memory.samples(everyone, new), receivers, memory.y, donors))
 
 
-def settle(state: State, rank: int) -> None:
-    """The joint metric is the metric now; one begun on too few samples to have all its rows is begun anew."""
-    _carry_attic(state)
-    joint, state.returned = state.views[-1], {}
-    state.views = [View("all", joint.columns, joint.L)]
-    state.tallies["all"] = state.tallies.pop(joint.name, Tally())
-    state.pooling = Pooling.start(float(state.pooling.w.sum()))
-    if len(joint.L) < min(rank, len(state.space)):
+def adopt_joint_view(state: State, rank: int) -> None:
+    """The joint metric becomes the metric; if it was built on too few samples to have all its rows, it is rebuilt.
+
+    The survivors' metric stays beside it while there is a survivors' expert.
+    """
+    _carry_retired(state)
+    state.returned = {}
+    if len(state.views[-1].L) < min(rank, len(state.space)):
         state.stage = "initial"
     else:
         state.stage = "steady" if state.upcoming is None else "transforming"
+    if state.survivors is None or state.stage == "initial":
+        state.survivors = None
+        end_survivors_view(state)
+
+
+def end_survivors_view(state: State) -> None:
+    """The joint metric goes on alone."""
+    joint = state.views[-1]
+    state.views = [View("all", joint.columns, joint.L)]
+    state.accuracies["all"] = state.accuracies.pop(joint.name, RunningAccuracy())
+    state.pooling = Pooling.start(float(state.pooling.w.sum()))

@@ -20,7 +20,7 @@ CATEGORY = "\0="  # behind a category's name while two spaces are compared: no n
 class FeatureSpace:
     """An ordered set of feature names; `aliases` lists the former names of a feature.
 
-    The values of `categories` are numbers of symbols (`symbols`), which are the same or not; all others are amounts.
+    The values of `categories` are hashes of symbols (`hashed_symbols`): equal or not. All other features are numeric.
 
     >>> old = FeatureSpace(("temp", "rpm", "load"))
     >>> new = FeatureSpace(("rpm", "temperature", "torque"), aliases={"temperature": ("temp",)})
@@ -76,8 +76,8 @@ class FeatureSpace:
         and b to a; a to b and b to c) all of whose names are explicitly renamed, by aliases that only one of the two
         spaces has. So the version that swaps two names moves both, and the next one, with the same aliases, neither.
 
-        An amount does not become a category, nor the other way round: of a name that changes its kind, the old feature
-        has vanished and a new one has come, because nothing that was learnt of one holds for the other.
+        A numeric feature does not become a category, nor the other way round: where a name changes its kind, the old
+        feature has vanished and a new one has come, because nothing that was learnt about one holds for the other.
         """
         if self.categories or new.categories:
             return _plain(_with_kinds(self).diff(_with_kinds(new)))

@@ -1,9 +1,9 @@
-"""How a metric is begun and improved: candidates are made by `stages` and chosen by held-out samples.
+"""Initialises and improves a metric: `stages` proposes candidates, held-out samples choose.
 
-Called by the learner and the I-stage. A step that looks good on its own triplets can hurt neighbours, and data
-sets like different steps; so every step is offered in a few sizes, "none" among them, and the log loss of
-nearest neighbours on samples that were not anchors decides. That is the online choice of the step size: no
-schedule, nothing to set per data set.
+Called by the learner, `evolution`, `fresh`, the I-stage and the detection of categories and scales. A step that is good
+for its own triplets can hurt nearest neighbours, and data sets need different steps. So every step comes in a few
+sizes, "none" among them, and the log loss of nearest neighbours on samples that were no anchors decides: an online
+choice of the step size, without a schedule and without a setting per data set.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,19 @@ from eml.core.stages import Objective
 from eml.core.views import log_losses
 
 SURE = 0.5  # standard errors by which a step must beat standing still
-WEIGHTS = (1.0, 2.0, 4.0, 8.0)  # of the scores, when candidates are compared; sharper ones see only the worst samples
-SCALINGS = (1.0, 0.5, 0.0)  # powers of the standard deviation that features are divided by
-RELEVANCE = 0.25  # power of the share of its variance that is between classes, which a feature is weighed by
+WEIGHTS = (
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+)  # of the scores, when candidates are compared; with larger ones only the worst samples count
+SCALINGS = (1.0, 0.5, 0.0)  # powers of the standard deviation by which features are divided
+RELEVANCE = 0.25  # power of a feature's between-class share of variance, by which it is weighted
 
 
 @dataclass(slots=True)
 class Fitter:
-    """Chooses metrics over labelled samples; counts what it refused."""
+    """Chooses metrics by held-out samples; counts steps taken and updates refused."""
 
     objective: Objective
     steps: tuple[float, ...]
@@ -35,10 +40,10 @@ class Fitter:
     taken: int = 0
 
     def first(self, X: Array, y: Index, *deviations: Array) -> Array:
-        """A metric to begin with (k, d): principal directions under the scaling that leave-one-out likes best.
+        """An initial metric (k, d): principal directions under the scaling with the least leave-one-out loss.
 
-        Features that tell the classes apart count more, if that is surely better. There may be several opinions of how
-        far features deviate (d,): with categories among them.
+        Features that separate the classes count more, if that is surely better. With categories there are several ways
+        to compute the features' deviations (d,); all are tried.
         """
         everyone, factors = np.arange(len(X)), [scaling(d, power) for d in deviations for power in SCALINGS]
         metrics = [_principal(X, factor, self.rank) for factor in factors]
@@ -47,11 +52,11 @@ class Fitter:
         return self._surest([metrics[best], weighed], X, y, everyone)
 
     def better(self, candidates: list[Array], X: Array, y: Index, held: Index) -> Array:
-        """The candidate under which the held-out samples are predicted best; the first where nothing tells."""
+        """The candidate that predicts the held-out samples best; the first if they cannot tell."""
         return candidates[self.best_of(candidates, X, y, held)]
 
     def best_of(self, candidates: list[Array], X: Array, y: Index, held: Index) -> int:
-        """Which of them it is."""
+        """Index of that candidate."""
         if len(np.unique(y)) < 2 or len(held) == 0:
             return 0
         return int(self._losses(candidates, X, y, held).mean(axis=1).argmin())
@@ -107,12 +112,12 @@ class Fitter:
 
 
 def surely(gains: Array, errors: float = SURE) -> bool:
-    """Whether the mean of gains is above nothing by so many standard errors."""
+    """Whether the mean gain is above 0 by more than so many standard errors."""
     return bool(gains.mean() > errors * gains.std() / np.sqrt(len(gains)))
 
 
 def losses(scores: Array, y: Index) -> Array:
-    """Log losses (..., n) at the weight that suits the scores (..., n, C) best: none must win by being less sure."""
+    """Log losses (..., n) at the best weight for the scores (..., n, C): no candidate wins by being less confident."""
     weighed = log_losses(np.multiply.outer(WEIGHTS, scores), y)  # (weights, ..., n)
     best = weighed.mean(axis=-1, keepdims=True).argmin(axis=0, keepdims=True)
     return np.asarray(np.take_along_axis(weighed, best, axis=0)[0])

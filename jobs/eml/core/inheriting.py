@@ -1,14 +1,14 @@
 r"""The I-stage: from the survivors' metric to one over survivors and new features.
 
-Called by the learner once labelled samples with the new features are in the memory (the donors). Its steps:
+Called by `evolution` once the memory has labelled samples with the new features (the donors). Its steps:
 
-1. exemplars without the new features get estimates (`completion`);
+1. new features are imputed where exemplars lack them (`imputation`);
 2. survivors' embedding and new features are stacked on one scale, $Z = [L^s x^s, a x^n]$;
    the scale a is the one whose neighbours predict held-out donors best;
 3. $L^z$ is learnt on Z (Eq. 6) and folded: $L^z \cdot blockdiag(L^s, a I)$ is one metric over the new space,
    so the next evolution finds the learner in its first state.
 
-A feature that was here before brings its last columns: it may join $L^s$ at once instead of being stacked.
+A returning feature has its last column of the metric: it may join $L^s$ at once instead of being stacked.
 """
 
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ import numpy as np
 
 from eml.core import stages
 from eml.core.arrays import Array, Index, Mask
-from eml.core.completion import complete
 from eml.core.fitting import Fitter, losses, scaling, surely
+from eml.core.imputation import impute
 from eml.core.neighbours import Embedded, log_scores
 from eml.core.views import Pooling, View, log_losses
 
 BLOCK_SCALES = (0.35, 0.7, 1.4)  # of the new block against the survivors' embedding
 FEWEST_DONORS = 8
-ENOUGH_DONORS = 32  # fewer of them must show that the new features help
+ENOUGH_DONORS = 32  # with fewer, the new features must surely help
 POOLING_STEPS = 5  # Newton converges from the even weights
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The stacked space: `top` (k, d) embeds what is known, `loose` columns stand beside it times `factor`."""
+    """The stacked space: `top` (k, d) embeds the known columns, beside it stand the `loose` columns times `factor`."""
 
     top: Array
     loose: Index
@@ -41,7 +41,7 @@ class Stack:
         return self.beside(X @ self.top.T, X)
 
     def beside(self, known: Array, X: Array) -> Array:
-        """Z where its first part is there already."""
+        """Z, given its first part."""
         return np.hstack([known, X[:, self.loose] * self.factor])
 
     def fold(self, Lz: Array) -> Array:
@@ -54,7 +54,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Exemplars:
-    """The memory as the I-stage sees it."""
+    """What the I-stage needs of the memory."""
 
     X: Array  # (n, d)
     y: Index  # (n,)
@@ -65,11 +65,11 @@ class Exemplars:
 
 @dataclass(frozen=True, slots=True)
 class Inheritance:
-    """What the I-stage leaves: the joint metric, pooling, memory."""
+    """Result of the I-stage: the joint metric, the pooling, the imputed memory."""
 
     L: Array  # (k', d)
     pooling: Pooling
-    completed: Array  # (n, d) the memory with estimates of the new features
+    imputed: Array  # (n, d) the memory with imputed new features
 
 
 def donors_of(observed: Mask, new: Index) -> Index:
@@ -86,9 +86,9 @@ def inherit(
     anchors: int,
     rng: np.random.Generator,
 ) -> Inheritance | None:
-    """Run the I-stage over the memory; None while there is too little to go by.
+    """Run the I-stage over the memory; None while there are too few donors.
 
-    A handful of donors makes a poor view: it is taken only where it surely helps the survivors' one.
+    A view built on few donors is poor: it is taken only if it surely helps the survivors' view.
     """
     X, y = exemplars.X, exemplars.y
     new = np.setdiff1d(np.arange(X.shape[1]), survived.columns)
@@ -96,9 +96,9 @@ def inherit(
     if len(donors) < FEWEST_DONORS or len(np.unique(y[donors])) < 2:
         return None
     known = X[:, survived.columns] @ survived.L.T
-    needy = np.ones(len(X), dtype=np.bool_)
-    needy[donors] = False
-    folds = _folds(known, X, new, y, needy, donors, rng)
+    receivers = np.ones(len(X), dtype=np.bool_)
+    receivers[donors] = False
+    folds = _folds(known, X, new, y, receivers, donors, rng)
     truth = np.concatenate([y[test] for test, _ in folds])
     stacks = _stacks(survived, returned, new, known, X[donors], exemplars.deviation)
     scores = _scores(stacks, folds, y, fitter.neighbours)
@@ -111,24 +111,24 @@ def inherit(
     pooling = Pooling.start(weight / 2, weight / 2)
     pooling.update([alone, joint], truth, steps=POOLING_STEPS)
 
-    completed = X.copy()
-    completed[:, new] = complete(known, X[:, new], needy, y, donors)
-    Lz = _learn(stack.embed(completed), y, donors, fitter, anchors, rng)
-    return Inheritance(stack.fold(Lz), pooling, completed)
+    imputed = X.copy()
+    imputed[:, new] = impute(known, X[:, new], receivers, y, donors)
+    Lz = _learn(stack.embed(imputed), y, donors, fitter, anchors, rng)
+    return Inheritance(stack.fold(Lz), pooling, imputed)
 
 
 def _folds(
-    known: Array, X: Array, new: Index, y: Index, needy: Mask, donors: Index, rng: np.random.Generator
+    known: Array, X: Array, new: Index, y: Index, receivers: Mask, donors: Index, rng: np.random.Generator
 ) -> list[tuple[Index, Array]]:
-    """Two halves of the donors, each with the memory completed from the other half alone."""
+    """Two halves of the donors, each with the memory imputed from the other half alone."""
     half = rng.permutation(donors)
     folds = []
     for test, give in ((half[::2], half[1::2]), (half[1::2], half[::2])):
-        without = needy.copy()
+        without = receivers.copy()
         without[test] = True
         filled = X.copy()
-        filled[:, new] = complete(known, X[:, new], without, y, give)
-        filled[test] = X[test]  # a held-out donor is asked with its own values, but nobody finds it
+        filled[:, new] = impute(known, X[:, new], without, y, give)
+        filled[test] = X[test]  # a held-out donor is predicted from its own values, but is nobody's neighbour
         folds.append((test, filled))
     return folds
 

@@ -13,16 +13,18 @@ import numpy as np
 from numba import njit
 
 # Rows of `features`, one value per column of the learner.
-SOURCE, IS_AMOUNT, LEVEL, OTHERS, ORIGIN, UNIT, MEAN, LIMIT, CENTRE, SCALE, FRESH_CENTRE, FRESH_SCALE = range(12)
-FEATURES = 12  # rows of them
+SOURCE, IS_AMOUNT, LEVEL, OTHERS, ORIGIN, UNIT, MEAN, LIMIT, CENTRE, SCALE = range(10)
+LINEARS = 3  # linear views: of all columns, the fresh start's, the survivors'; CENTRE and SCALE of each
+FEATURES = CENTRE + 2 * LINEARS  # rows of them
 # Columns of `views`: sizes, and where its parts begin in the flat arrays.
 WIDTH, RANK, EXEMPLARS, AT_COLUMNS, AT_SINGLES, AT_LOST, PLACES = range(7)
 # `counts`
-NEIGHBOURS, METRICS, LINEAR, FRESH, FRESH_LINEAR, AT_LINEAR, AT_FRESH_LINEAR, ALONE, COLUMNS, CLASSES = range(10)
-COUNTS = 10
+NEIGHBOURS, METRICS, LINEAR, FRESH, FRESH_LINEAR, SURVIVED_LINEAR, AT_LINEAR, AT_FRESH_LINEAR = range(8)
+AT_SURVIVED_LINEAR, ALONE, COLUMNS, CLASSES, COUNTS = range(8, 13)
 # `constants`
 FURTHEST, FARTHEST, FARTHEST_LINEAR, TINY, EMPTY, TOO_MUCH, SMOOTHING, USUAL, TOGETHER = range(9)
-FIRST_WEIGHT, SECOND_WEIGHT, FRESH_WEIGHT, FRESH_LINEAR_WEIGHT, CONSTANTS = range(9, 14)
+FIRST_WEIGHT, SECOND_WEIGHT, FRESH_WEIGHT, FRESH_LINEAR_WEIGHT = range(9, 13)
+SURVIVED_WEIGHT, SURVIVED_LINEAR_WEIGHT, CONSTANTS = range(13, 16)
 # Rows of `mixing` are opinions, its columns what is done with them; 0 where an opinion is not asked.
 METRIC, SURVIVED, JOINT, LINEAR_VIEW, FRESH_START, OPINIONS = range(6)
 CALIBRATION, SHARE, POOLED, WEIGHTS = range(4)
@@ -228,7 +230,7 @@ def to_means(q, found, T, U, rows, E, lost):
 
 
 @njit(nogil=True)
-def view_distances(x, there, view, starts, centres, columns, singles, T, lost_singles, constants, neighbours, out):
+def view_distances(x, there, view, starts, centres, columns, singles, T, E, lost_singles, constants, neighbours, out):
     """Distances (C,) of a cleaned sample to every class; False where what missing values need is not laid out yet."""
     d, k, M = view[WIDTH], view[RANK], view[EXEMPLARS]
     mine = columns[view[AT_COLUMNS] : view[AT_COLUMNS] + d]
@@ -248,7 +250,7 @@ def view_distances(x, there, view, starts, centres, columns, singles, T, lost_si
         q[r] = min(max(q[r], -farthest), farthest)
     D = np.empty(M, dtype=np.float32)
     lost, by = True, mine[:0]
-    U, E = L, L[:0].reshape(0, 2, M)
+    U = L
     if missing == 0:
         squared_differences(q, T, D)
     else:
@@ -257,7 +259,6 @@ def view_distances(x, there, view, starts, centres, columns, singles, T, lost_si
         at = view[AT_LOST]
         share = lost_singles[at : at + d]
         U = lost_singles[at + d : at + d + d * k].reshape(d, k)
-        E = lost_singles[at + d + d * k : at + d + d * k + 2 * d * M].reshape(d, 2, M)
         heavy = 0.0
         for i in range(d):
             if not there[mine[i]]:
@@ -373,18 +374,18 @@ def best_of(scores):
 
 
 @njit(nogil=True)
-def ask_linear(x, there, features, fresh, at, singles, biases, farthest, out):
-    """What a linear view says of a cleaned sample: that of now, or the fresh start's."""
+def ask_linear(x, there, features, which, at, singles, biases, farthest, out):
+    """What one of the linear views says of a cleaned sample."""
     d, classes = len(x), len(out)
     W = singles[at : at + d * classes].reshape(d, classes)
-    centre, scale = features[CENTRE + 2 * fresh], features[SCALE + 2 * fresh]
-    linear_logits(x, there, centre, scale, W, biases[fresh], farthest, out)
+    centre, scale = features[CENTRE + 2 * which], features[SCALE + 2 * which]
+    linear_logits(x, there, centre, scale, W, biases[which], farthest, out)
 
 
-def answer(values, numbers, counts, singles, exemplars, lost, out):
+def answer(values, numbers, counts, singles, exemplars, by_column, lost, out):
     """Scores of the classes, margin, novelty, best class and the fresh start's best of every row of `values`.
 
-    False where a value is missing and `lost`, what that needs, is empty: lay it out and call again.
+    False where a value is missing and `lost`, what that needs beside `by_column`, is empty: lay it out and call again.
     """
     d, classes, metrics = counts[COLUMNS], counts[CLASSES], counts[METRICS]
     asked = metrics + counts[FRESH]
@@ -393,7 +394,8 @@ def answer(values, numbers, counts, singles, exemplars, lost, out):
     at += CONSTANTS
     mixing = numbers[at : at + OPINIONS * WEIGHTS].reshape(OPINIONS, WEIGHTS)
     at += OPINIONS * WEIGHTS
-    biases, centres = numbers[at : at + 2 * classes].reshape(2, classes), numbers[at + 2 * classes :]
+    biases = numbers[at : at + LINEARS * classes].reshape(LINEARS, classes)
+    centres = numbers[at + LINEARS * classes :]
     at = COUNTS + PLACES * asked
     views = counts[COUNTS:at].reshape(asked, PLACES)
     starts, columns = (
@@ -417,6 +419,7 @@ def answer(values, numbers, counts, singles, exemplars, lost, out):
                 columns,
                 singles,
                 exemplars[v],
+                by_column[v],
                 lost,
                 constants,
                 counts[NEIGHBOURS],
@@ -429,8 +432,7 @@ def answer(values, numbers, counts, singles, exemplars, lost, out):
                 novelty = distances.min() / constants[USUAL]
             if v < metrics:
                 opinions[METRIC] += constants[FIRST_WEIGHT + v] * score
-                if metrics == 2:
-                    opinions[SURVIVED + v] = score
+                opinions[SURVIVED + v] = score
         farthest = constants[FARTHEST_LINEAR]
         if counts[LINEAR]:
             ask_linear(x, there, features, 0, counts[AT_LINEAR], singles, biases, farthest, opinions[LINEAR_VIEW])
@@ -439,6 +441,10 @@ def answer(values, numbers, counts, singles, exemplars, lost, out):
         if counts[FRESH_LINEAR]:
             ask_linear(x, there, features, 1, counts[AT_FRESH_LINEAR], singles, biases, farthest, work[0])
             opinions[FRESH_START] += constants[FRESH_LINEAR_WEIGHT] * work[0]
+        if counts[SURVIVED_LINEAR]:
+            ask_linear(x, there, features, 2, counts[AT_SURVIVED_LINEAR], singles, biases, farthest, work[0])
+            opinions[SURVIVED] *= constants[SURVIVED_WEIGHT]
+            opinions[SURVIVED] += constants[SURVIVED_LINEAR_WEIGHT] * work[0]
         p = out[n, :classes]
         mix(opinions, mixing, constants, counts[ALONE], work, p)
         best, margin = best_of(p)
@@ -451,7 +457,8 @@ def answer(values, numbers, counts, singles, exemplars, lost, out):
 def _compiled():
     """The function `answer`, from the disk where it is kept there; only in memory where nothing can be written."""
     table, numbers, whole, single = "f8[:,::1]", "f8[::1]", "i8[::1]", "f4[::1]"
-    signature = f"b1({table},{numbers},{whole},{single},UniTuple(f4[:,::1],3),{single},{table})"
+    views = "UniTuple(f4[:,::1],3),UniTuple(f4[:,:,::1],3)"
+    signature = f"b1({table},{numbers},{whole},{single},{views},{single},{table})"
     try:
         return njit(signature, nogil=True, cache=True)(answer)
     except (RuntimeError, OSError):  # no folder for it: NUMBA_CACHE_DIR names another

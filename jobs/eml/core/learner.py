@@ -1,17 +1,18 @@
-"""The learner: predicts from the first label on, learns by batches, carries what it knows across evolutions.
+"""The learner: predicts from the first label on, learns in batches, keeps what it knows across evolutions.
 
-The one door to `core`: what happens to a key's records in the stream is calls of these methods.
+The public interface of `core`. Called by `stream` (one learner per model of a key), by the River adapter, and by the
+evaluation and the benchmarks; calls the other modules of `core` and knows no record, topic or file.
 
     predict_one, predict_many   score samples of the current space; changes nothing
     learn                       a batch of labelled samples
     announce                    the next space is known while the old one flows: the T-stage starts
     evolve                      from now on samples are of the next space: the I-stage starts
-    react                       errors have risen while the space stayed: make room for what is new
+    react                       concept drift was detected: make room for what is new
     explain                     why it predicts as it does
     snapshot, restore           to versioned bytes and back, exactly
-    start_log, changes          a snapshot, and what changed since: few bytes where little was learnt
+    start_log, changes          a full snapshot, then deltas: few bytes where little was learnt
 
-Deterministic for a seed; memory and time are bounded by the settings, however long the stream.
+Deterministic for a given seed. The settings bound memory and time, however long the stream.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,27 +20,40 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eml.core import evolution, experts, fresh, inheriting, levels, predictor, reaction, rounding, snapshot, squashing
+from eml.core import (
+    arcsinh,
+    category_detection,
+    drift,
+    evolution,
+    experts,
+    fresh,
+    inheriting,
+    predictor,
+    quantization,
+    snapshot,
+    survivors,
+)
 from eml.core.arrays import TINY, Array, Index, Mask
-from eml.core.changes import Log, apply
 from eml.core.config import LearnerConfig
+from eml.core.deltas import DeltaLog, apply
 from eml.core.errors import FeatureError
 from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
+from eml.core.one_hot import OneHotEncoder, fold_weights
 from eml.core.predictor import Predictor
 from eml.core.report import NO_LABELS, Evolution, Explanation, Label, Prediction, Predictions, Stage
-from eml.core.sealed import checksum
-from eml.core.spelling import Spelling, fold_weights
+from eml.core.serialization import checksum
 from eml.core.state import State
 from eml.core.views import View
 
-USUAL_RATE = 0.1  # how fast the typical distance follows
-SETTLED = 0.8  # share of exemplars with the new features at which the survivors' view retires
-RIPE = 16  # batches after which a step comes with every second one
-LEAST_POOL = 320  # exemplars to draw triplets from, for few classes
-FIRST_AGAIN = 64  # samples of a new space after which its joint view is begun anew, and at every doubling from there
-STEP_AFTER = 8  # labelled samples between two steps at least, however small the batches
-GRAINS_AFTER = 256  # labelled samples after which it is asked anew how fine the memory need be
+TYPICAL_RATE = 0.1  # how fast the typical distance follows
+ENOUGH_REAL = 0.8  # share of exemplars with the new features at which the survivors' view retires
+MATURE = 16  # batches of a space after which only every second one makes a step
+LEAST_POOL = 320  # exemplars to draw triplets from, if there are few classes
+FIRST_AGAIN = 64  # samples of a new space after which its joint view is rebuilt, and again at every doubling
+STEP_AFTER = 8  # least number of labelled samples between two steps, however small the batches
+RESOLUTIONS_AFTER = 256  # labelled samples after which the memory's resolutions are chosen anew
+OBJECTS = 32_768  # bytes of a learner's small arrays and other objects, about
 NEGLIGIBLE = 0.02  # weight below which a view retires
 
 
@@ -55,13 +69,13 @@ class EvolvingMetricLearner:
     def __init__(self, space: FeatureSpace, config: LearnerConfig | None = None, seed: int = 0) -> None:
         self.config = config or LearnerConfig()
         self._state = State.new(space, self.config, seed)
-        self._log = Log()
-        self._predictor: Predictor | None = None  # laid out by the first prediction after a change
+        self._log = DeltaLog()
+        self._predictor: Predictor | None = None  # built by the first prediction after a change
 
     @property
     def space(self) -> FeatureSpace:
         """The features a sample must have now, in this order."""
-        return self._state.spelling.outer
+        return self._state.encoder.inputs
 
     @property
     def stage(self) -> Stage:
@@ -70,9 +84,9 @@ class EvolvingMetricLearner:
 
     @property
     def upcoming(self) -> FeatureSpace | None:
-        """The space that was announced, while it has not come."""
+        """The announced space, until the switch to it."""
         upcoming = self._state.upcoming
-        return None if upcoming is None else Spelling(upcoming.space).outer
+        return None if upcoming is None else OneHotEncoder(upcoming.space).inputs
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -81,12 +95,12 @@ class EvolvingMetricLearner:
 
     @property
     def revision(self) -> int:
-        """Batches learnt so far."""
+        """How many batches were learnt."""
         return self._state.revision
 
     @property
     def has_fresh_start(self) -> bool:
-        """Whether one is kept beside what was carried over the last evolution."""
+        """Whether a fresh start runs beside what was carried over the last evolution."""
         return self._state.fresh is not None
 
     @property
@@ -94,15 +108,19 @@ class EvolvingMetricLearner:
         """Labelled samples learnt since the last evolution."""
         return self._state.since
 
+    @property
+    def nbytes(self) -> int:
+        """About what the learner takes in memory: its arrays, and some for all else."""
+        return OBJECTS + (self._state.nbytes if self._predictor is None else self._predictor.nbytes)
+
     # -- predict ---------------------------------------------------------------------------------------------------
 
     def predict_many(self, X: ArrayLike) -> Predictions:
         """Predictions for samples (n, d), NaN where a value is missing; no row's result depends on the others."""
-        state, values = self._state, self._matrix(X)
+        state, answer = self._state, self.answers(X)
         if not state.views:
-            n = len(values)
+            n = len(answer)
             return Predictions([None] * n, (), np.zeros((n, 0)), np.zeros(n), np.full(n, np.inf))
-        answer = self._answer(values)
         classes, C = tuple(state.classes), len(state.classes)
         best = answer[:, C + predictor.BEST :].astype(np.intp).tolist()
         return Predictions(
@@ -116,15 +134,20 @@ class EvolvingMetricLearner:
 
     def predict_one(self, x: ArrayLike) -> Prediction:
         """The prediction for one sample (d,)."""
-        state, values = self._state, self._matrix(np.asarray(x, dtype=np.float64)[None])
-        if not state.views:
+        answer, classes = self.answers(np.asarray(x, dtype=np.float64)[None]), self._state.classes
+        if not self._state.views:
             return Prediction(None, {}, 0.0, float("inf"), NO_LABELS)
-        *scores, margin, novelty, best, _ = self._answer(values)[0].tolist()
-        classes = state.classes
+        *scores, margin, novelty, best, _ = answer[0].tolist()
         return Prediction(classes[int(best)], dict(zip(classes, scores, strict=True)), margin, novelty)
 
-    def _answer(self, values: Array) -> Array:
-        """Scores, margin, novelty, best class and the fresh start's (n, C + 4), compiled where that is possible."""
+    def answers(self, X: ArrayLike) -> Array:
+        """Predictions as one array (n, C + 4), without columns before the first label; compiled where that is possible.
+
+        Columns are the scores of `classes`, margin, novelty, and the numbers of the best class and the fresh start's.
+        """
+        values = self._matrix(X)
+        if not self._state.views:
+            return np.zeros((len(values), 0))
         if predictor.kernels() is None:
             return predictor.reference(self._state, values, self.config.neighbours)
         if self._predictor is None:
@@ -146,62 +169,66 @@ class EvolvingMetricLearner:
     def _learn_piece(self, raw: Array, labels: Sequence[Label]) -> None:
         state = self._state
         fitter = self._fitter()
-        self._spell_out(raw, fitter)
-        y = self._numbers(labels)  # from here on there are new classes, which no view knows yet
-        X, present = self._take_in(raw)
-        self._test(X, present, y)
+        self._update_columns(raw, fitter)
+        y = self._class_numbers(labels)  # from here on there are new classes, which no view knows yet
+        X, present = self._clean(raw)
+        self._score_views(X, present, y)
         rows = state.memory.add(X, present, y, state.rng, evolution.outdated(state))
         state.learnt += len(y)
         state.since += len(y)
         state.revision += 1
         if state.stage == "initial":
-            self._begin(fitter)
+            self._begin_metric(fitter)
         else:
             if state.stage == "inheriting" and self.config.inherit:
                 self._inherit(fitter, again=_doubled(state.since - len(y), state.since))
-                X, _, _ = state.statistics.clean(state.spelling.spell(raw))  # new features may have been spelled out
+                X, _, _ = state.statistics.clean(state.encoder.encode(raw))  # new features may be one-hot encoded now
             due = self._is_due(len(y))
             if due:
                 self._adapt(X, y, rows, fitter)
             fresh.learn(state, self.config, fitter, step=due)
         state.fit(state.linear, young=state.since < self.config.warm_up)
+        survivors.learn(state)
         state.refused += fitter.refused
         state.taken += fitter.taken
         state.widened = max(0, state.widened - 1)
         fresh.end(state)
-        if state.stage in {"steady", "transforming"} and _passed(state.learnt - len(y), state.learnt, GRAINS_AFTER):
-            rounding.lay_grains(state)
-        self._settle_views()
+        survivors.end(state)
+        if state.stage in {"steady", "transforming"} and _passed(
+            state.learnt - len(y), state.learnt, RESOLUTIONS_AFTER
+        ):
+            quantization.update_resolutions(state)
+        self._refresh_views()
 
-    def _settle_views(self) -> None:
-        """Embed the memory anew, and have the experts that there are now."""
+    def _refresh_views(self) -> None:
+        """Embed the memory again, and tell the mixture which experts there are now."""
         self._state.refresh()
-        self._state.mixture.seat(experts.entries(self._state))
+        self._state.mixture.set_experts(experts.expert_specs(self._state))
 
-    def _spell_out(self, raw: Array, fitter: Fitter) -> None:
-        """Columns for new levels; and whenever the samples have doubled, ask anew which features are codes.
+    def _update_columns(self, raw: Array, fitter: Fitter) -> None:
+        """Add columns for new levels; whenever the samples have doubled, detect integer-coded categories again.
 
-        Then a fresh metric is on offer, too, which knows all symbols of categories that came since the last one.
+        Then a new metric is a candidate, too: it knows the symbols that came since the last one was built.
         """
         state = self._state
-        levels.meet(state, raw)
+        category_detection.add_levels(state, raw)
         if state.stage not in {"steady", "transforming"} or not _doubled(state.learnt, state.learnt + len(raw)):
             return
-        if (self.config.spell and levels.choose(state, fitter)) or state.spelling.symbols:
-            evolution.begin_anew(state, fitter)
+        if (self.config.one_hot and category_detection.detect(state, fitter)) or state.encoder.categories:
+            evolution.offer_new_metric(state, fitter)
             state.refresh()
 
-    def _take_in(self, raw: Array) -> tuple[Array, Mask]:
-        statistics, values = self._state.statistics, self._state.spelling.spell(raw)
-        statistics.settle(values)
+    def _clean(self, raw: Array) -> tuple[Array, Mask]:
+        statistics, values = self._state.statistics, self._state.encoder.encode(raw)
+        statistics.set_origins(values)
         X, present, cut = statistics.clean(values)
         statistics.update(X, present)
         self._state.cut += cut
         self._state.missing += int(raw.size - np.isfinite(raw).sum())
         return np.where(present, X, statistics.mean), present
 
-    def _test(self, X: Array, present: Mask, y: Index) -> None:
-        """Test, then train: score the views on samples they have not learnt, and weigh them by it."""
+    def _score_views(self, X: Array, present: Mask, y: Index) -> None:
+        """Test, then train: score the views on samples they have not learnt, and weigh them accordingly."""
         state = self._state
         newest = state.newest
         if newest is None or newest.embedded is None:
@@ -211,36 +238,40 @@ class EvolvingMetricLearner:
             return
         chosen = np.flatnonzero(known)[: self.config.tested]
         y = y[chosen]
-        heard = experts.hear(state, X[chosen], present[chosen], self.config.neighbours)
-        experts.count(state, heard, y)
-        state.mixture.update(heard.opinions, y)
+        scored = experts.score_views(state, X[chosen], present[chosen], self.config.neighbours)
+        experts.count_hits(state, scored, y)
+        state.mixture.update(scored.by_expert, y)
         if newest.embedded.classes > 1:
-            state.pooling.update(heard.scores, y)
-            if state.fresh is not None and heard.fresh:
-                state.fresh.pooling.update(heard.fresh, y)
-        own = heard.distances[-1][np.arange(len(y)), y]
+            state.pooling.update(scored.scores, y)
+            if state.fresh is not None and scored.fresh:
+                state.fresh.pooling.update(scored.fresh, y)
+            if state.survivors is not None:
+                state.survivors.pooling.update(scored.survived, y)
+        own = scored.distances[-1][np.arange(len(y)), y]
         own = own[np.isfinite(own)]
         if len(own):
             typical = float(np.median(own))
-            state.usual += (typical - state.usual) * (USUAL_RATE if state.usual > 0.0 else 1.0)
+            state.typical_distance += (typical - state.typical_distance) * (
+                TYPICAL_RATE if state.typical_distance > 0.0 else 1.0
+            )
 
-    def _begin(self, fitter: Fitter) -> None:
-        """Lay the first metric anew with every batch until there is enough to start learning it."""
+    def _begin_metric(self, fitter: Fitter) -> None:
+        """Build the first metric again with every batch until there are enough samples to start learning it."""
         state = self._state
         enough = state.learnt >= self.config.warm_up and len(state.classes) > 1
-        if enough and self.config.spell:
-            levels.choose(state, fitter)
-        if enough and self.config.squash:
-            squashing.choose(state, fitter)
+        if enough and self.config.one_hot:
+            category_detection.detect(state, fitter)
+        if enough and self.config.arcsinh:
+            arcsinh.choose(state, fitter)
         columns = np.arange(len(state.space))
         L = evolution.first_metric(state, columns, fitter)
-        evolution.begin_basis(state, L)
+        evolution.reset_basis(state, L)
         state.views = [View("all", columns, L)]
         if enough:
             state.stage = "steady" if state.upcoming is None else "transforming"
 
     def _adapt(self, X: Array, y: Index, rows: Index, fitter: Fitter) -> None:
-        """A step of the metric: own hinges, and with the next space known the T-stage's as well."""
+        """One step of the metric; if the next space is known, a T-stage step."""
         state, newest = self._state, self._state.newest
         if newest is None or not 0 < len(newest.columns) == len(state.space) or len(state.classes) < 2:
             return
@@ -255,10 +286,10 @@ class EvolvingMetricLearner:
             fitter,
             transform=self.config.transform,
         )
-        self._rest(stepped=fitter.taken > 0)
+        self._plan_next_step(stepped=fitter.taken > 0)
 
     def _is_due(self, labels: int) -> bool:
-        """Whether this batch is one to step with: not one of a few labels, and none that rests."""
+        """Whether to make a step with this batch: enough labels have come, and no pause is running."""
         state = self._state
         state.unstepped += labels
         if state.unstepped < STEP_AFTER:
@@ -269,60 +300,61 @@ class EvolvingMetricLearner:
             return False
         return True
 
-    def _rest(self, *, stepped: bool) -> None:
-        """Steps come with every batch at first and more seldom later; rests double while steps are turned down."""
+    def _plan_next_step(self, *, stepped: bool) -> None:
+        """A step with every batch at first, fewer later; pauses double while no step is taken."""
         state, longest = self._state, self.config.longest_rest
-        usual = min(int(np.log2(1 + state.since / (RIPE * self.config.batch))), longest)
+        usual = min(int(np.log2(1 + state.since / (MATURE * self.config.batch))), longest)
         state.rest = usual if stepped else min(max(2 * state.rest + 1, usual), longest)
         state.resting = state.rest
 
     def _inherit(self, fitter: Fitter, *, again: bool) -> None:
-        """Form the joint view once there are donors, keep its estimates fresh, retire the survivors' view.
+        """Build the joint view once there are donors, renew its imputed values, drop the survivors' view at the end.
 
-        A view begun with a handful of donors is begun anew (`again`) as they become more.
+        A view that was built with few donors is rebuilt (`again`) when there are more.
         """
         state = self._state
         if len(state.views) == 1 or again:
             evolution.form_joint_view(state, fitter, self.config)
         else:
-            evolution.complete_memory(state)
+            evolution.impute_memory(state)
         if len(state.views) == 2:
-            new = state.spelling.one_each(state.new_columns())
+            new = state.encoder.one_per_category(state.new_columns())
             real = len(inheriting.donors_of(state.memory.observed, new)) / len(state.memory)
-            if real >= SETTLED or state.pooling.shares[0] < NEGLIGIBLE:
-                evolution.settle(state, self.config.rank)
+            if real >= ENOUGH_REAL or state.pooling.shares[0] < NEGLIGIBLE:
+                evolution.adopt_joint_view(state, self.config.rank)
 
     # -- evolve ----------------------------------------------------------------------------------------------------
 
     def announce(self, space: FeatureSpace) -> None:
-        """The next space is known; samples of the current one still come. Starts the T-stage."""
+        """The next space is known, samples of the current one still come: starts the T-stage."""
         self._predictor = None
-        evolution.announce(self._state, self._inner(space))
+        evolution.announce(self._state, self._encoded(space))
 
     def evolve(self, space: FeatureSpace) -> Evolution:
-        """From now on samples are of `space`. Runs what is left of the T-stage; the I-stage follows with labels."""
+        """From now on samples are of `space`. Runs the rest of the T-stage; the I-stage follows with labels."""
         self._predictor = None
         fitter = self._fitter()
         state = self._state
-        report = evolution.evolve(state, self._inner(space), self.config, fitter)
+        report = evolution.evolve(state, self._encoded(space), self.config, fitter)
         if report.warm and report.change.is_evolution:
             state.fit(state.linear)
+            survivors.begin(state)
             if self.config.fresh:
                 fresh.begin(state)
-        self._settle_views()
+        self._refresh_views()
         state.refused += fitter.refused
         state.taken += fitter.taken
         return report
 
-    def react(self, how: reaction.Reaction) -> None:
-        """A drift was found: errors have risen while the space stayed as it is. Predictions go on at once."""
+    def react(self, how: drift.Reaction) -> None:
+        """Concept drift was detected while the space stayed the same. Predictions continue."""
         self._predictor = None
-        reaction.react(self._state, how, self.config.neighbours)
+        drift.react(self._state, how, self.config.neighbours)
 
     # -- explain ---------------------------------------------------------------------------------------------------
 
     def explain(self) -> Explanation:
-        """Which features count, which views are right, what the survivors took over, what was refused."""
+        """Weights of features, weight and accuracy of views, the last evolution, counts of refused updates."""
         state = self._state
         counts = np.bincount(state.memory.y, minlength=len(state.classes)).tolist()
         return Explanation(
@@ -353,32 +385,32 @@ class EvolvingMetricLearner:
         linear, names = self._state.linear, self._state.space.names
         return {} if linear is None else fold_weights(dict(zip(names, linear.shares().tolist(), strict=True)))
 
-    # -- keep ------------------------------------------------------------------------------------------------------
+    # -- snapshots -------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> bytes:
-        """The whole learner as versioned plain bytes."""
+        """The whole learner as versioned bytes."""
         return snapshot.dump(self._state, self.config)
 
     def start_log(self) -> bytes:
-        """A snapshot that `changes` go on from."""
+        """A full snapshot; `changes` then gives the deltas after it."""
         data = self.snapshot()
         self._log.start(self._state, self.config, data)
         return data
 
     def changes(self) -> bytes | None:
-        """What changed since the last `start_log` or `changes`, in few bytes; None where a new log must be started."""
-        return self._log.take(self._state, self.config)
+        """The delta since the last `start_log` or `changes`; None if a new log must be started."""
+        return self._log.delta(self._state, self.config)
 
     @classmethod
     def restore(cls, data: bytes, changes: Iterable[bytes] = ()) -> "EvolvingMetricLearner":
-        """The learner a snapshot was taken of, and what changed after it: same predictions, same future, bit for bit.
+        """The learner of a snapshot and its deltas: same predictions, same future, bit for bit.
 
-        Its log goes on after the last of the changes.
+        Its log continues after the last delta.
         """
         header, arrays = snapshot.read(data)
-        log = Log(apply(header, arrays, checksum(data), changes))
+        log = DeltaLog(apply(header, arrays, checksum(data), changes))
         state, config = snapshot.build(header, arrays)
-        log.go_on(state, config)
+        log.resume(state, config)
         learner = cls(state.space, config)
         learner._state, learner._log = state, log
         return learner
@@ -387,11 +419,11 @@ class EvolvingMetricLearner:
 
     def _fitter(self) -> Fitter:
         config = self.config
-        steps = (*config.steps, reaction.WIDER) if self._state.widened else config.steps
+        steps = (*config.steps, drift.WIDER) if self._state.widened else config.steps
         return Fitter(config.objective, steps, config.neighbours, config.rank)
 
-    def _inner(self, space: FeatureSpace) -> FeatureSpace:
-        return self._state.spelling.towards(space, self._state.attic)
+    def _encoded(self, space: FeatureSpace) -> FeatureSpace:
+        return self._state.encoder.next_space(space, self._state.retired_columns)
 
     def _matrix(self, X: ArrayLike) -> Array:
         values = np.asarray(X, dtype=np.float64)
@@ -402,7 +434,7 @@ class EvolvingMetricLearner:
             )
         return values
 
-    def _numbers(self, y: Sequence[Label]) -> Index:
+    def _class_numbers(self, y: Sequence[Label]) -> Index:
         classes = self._state.classes
         number = {label: i for i, label in enumerate(classes)}
         plain = [label.item() if isinstance(label, np.generic) else label for label in y]

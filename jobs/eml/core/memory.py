@@ -1,10 +1,10 @@
 """The bounded, class-balanced memory of labelled exemplars.
 
 The learner puts every labelled sample in; views embed it to predict, stages draw triplets from it.
-Raw features, so that it outlives every metric. Columns of vanished features stay behind the active ones
-for a while: a feature that returns finds the values its exemplars had. Values are rounded when they come in, to
-multiples of their column's grain (`rounding`), so that a snapshot of them is small; and it is noted which exemplars
-were written, so that a log needs no others (`changes`).
+It holds feature values, not embeddings, so it outlives every metric. Columns of vanished features are kept behind the
+active ones for a while: when a feature returns, its exemplars have their values again. Values are rounded on entry to
+multiples of their column's resolution (`quantization`), which makes snapshots small; `dirty` marks the exemplars that
+changed since the last snapshot or delta (`deltas`).
 """
 
 from collections.abc import Sequence
@@ -30,14 +30,16 @@ class Memory:
     seen: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # (C,) samples offered of each class
     stale: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))  # (n,) the next to be replaced: a drift
     recent: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))  # (n,) came since the space last changed
-    grain: Array = field(default_factory=lambda: np.zeros(0))  # (d,) values are multiples of it; 0: as they came
-    written: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))  # (n,) since this was last cleared
-    relaid: bool = True  # all were written: rows or columns are others than when this was last cleared
+    resolution: Array = field(default_factory=lambda: np.zeros(0))  # (d,) values are multiples of it; 0: not rounded
+    dirty: Mask = field(
+        default_factory=lambda: np.zeros(0, dtype=np.bool_)
+    )  # (n,) changed since the last snapshot or delta
+    all_dirty: bool = True  # rows or columns moved since the last snapshot or delta
 
     def __post_init__(self) -> None:
-        if len(self.grain) != self.X.shape[1]:
-            self.grain = np.zeros(self.X.shape[1])
-        self.written = np.zeros(len(self.y), dtype=np.bool_)
+        if len(self.resolution) != self.X.shape[1]:
+            self.resolution = np.zeros(self.X.shape[1])
+        self.dirty = np.zeros(len(self.y), dtype=np.bool_)
         if len(self.stale) != len(self.y):
             self.stale = np.zeros(len(self.y), dtype=np.bool_)
         if len(self.recent) != len(self.y):
@@ -51,6 +53,11 @@ class Memory:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    @property
+    def nbytes(self) -> int:
+        """What its arrays take in memory."""
+        return self.X.nbytes + self.observed.nbytes + self.y.nbytes
 
     def samples(self, rows: Index, columns: Index) -> Array:
         """Values (n, d) of some exemplars for the learner's arithmetic."""
@@ -104,49 +111,49 @@ class Memory:
             self.y = np.concatenate([self.y, np.zeros(grown, dtype=np.intp)])
             self.stale = np.concatenate([self.stale, np.zeros(grown, dtype=np.bool_)])
             self.recent = np.concatenate([self.recent, np.zeros(grown, dtype=np.bool_)])
-            self.written = np.concatenate([self.written, np.ones(grown, dtype=np.bool_)])
+            self.dirty = np.concatenate([self.dirty, np.ones(grown, dtype=np.bool_)])
         if writes:
             rows = list(writes)
             samples, labels = zip(*writes.values(), strict=True)
             active = X.shape[1]  # columns beyond are those of vanished features
-            self.X[rows, :active] = _rounded(X[list(samples)], self.grain[:active])
+            self.X[rows, :active] = _rounded(X[list(samples)], self.resolution[:active])
             self.observed[rows, :active] = present[list(samples)]
             self.observed[rows, active:] = False
-            self.y[rows], self.stale[rows], self.recent[rows], self.written[rows] = labels, False, True, True
+            self.y[rows], self.stale[rows], self.recent[rows], self.dirty[rows] = labels, False, True, True
 
-    def put(self, columns: Index, values: Array) -> None:
-        """Give the exemplars other values (n, c) in some columns."""
-        rounded = _rounded(values, self.grain[columns])
-        self.written |= (self.X[:, columns] != rounded).any(axis=1)
+    def set_values(self, columns: Index, values: Array) -> None:
+        """Set the exemplars' values (n, c) in some columns."""
+        rounded = _rounded(values, self.resolution[columns])
+        self.dirty |= (self.X[:, columns] != rounded).any(axis=1)
         self.X[:, columns] = rounded
 
-    def regrain(self, columns: Index, grain: Array) -> None:
-        """Give columns other grains (c,); 0: what comes from now on stays as it comes."""
+    def set_resolution(self, columns: Index, resolution: Array) -> None:
+        """Set the resolution (c,) of some columns; 0: new values are not rounded."""
         before = self.X[:, columns]
-        self.grain[columns] = grain
-        self.X[:, columns] = _rounded(before, grain)
-        self.relaid |= not np.array_equal(before, self.X[:, columns])
+        self.resolution[columns] = resolution
+        self.X[:, columns] = _rounded(before, resolution)
+        self.all_dirty |= not np.array_equal(before, self.X[:, columns])
 
-    def remap(self, columns: Sequence[int | None]) -> None:
-        """Lay the columns out anew: a column of now each, or None for one that is all unknown."""
+    def move_columns(self, columns: Sequence[int | None]) -> None:
+        """Move the columns: for each new one its current place, or None for one without values."""
         shape = (len(self), len(columns))
         X, observed = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.bool_)
         new = [i for i, column in enumerate(columns) if column is not None]
         old = [column for column in columns if column is not None]
         X[:, new], observed[:, new] = self.X[:, old], self.observed[:, old]
-        grain = np.zeros(len(columns))
-        grain[new] = self.grain[old]
-        self.replace(X, observed, grain)
+        resolution = np.zeros(len(columns))
+        resolution[new] = self.resolution[old]
+        self.set_columns(X, observed, resolution)
 
-    def replace(self, X: Array32, observed: Mask, grain: Array) -> None:
-        """Have other columns: values (n, d) that are multiples of their grains (d,), and which of them are observed."""
-        self.X, self.observed, self.grain, self.relaid = X, observed, grain, True
+    def set_columns(self, X: Array32, observed: Mask, resolution: Array) -> None:
+        """Replace all columns: values (n, d), multiples of their resolutions (d,), and which of them are observed."""
+        self.X, self.observed, self.resolution, self.all_dirty = X, observed, resolution, True
 
     def keep(self, rows: Index) -> None:
-        """Forget all exemplars but these."""
+        """Drop all exemplars but these."""
         self.X, self.observed, self.y = self.X[rows], self.observed[rows], self.y[rows]
         self.stale, self.recent = self.stale[rows], self.recent[rows]
-        self.written, self.relaid = np.zeros(len(rows), dtype=np.bool_), True
+        self.dirty, self.all_dirty = np.zeros(len(rows), dtype=np.bool_), True
 
     def sample(self, count: int, rng: np.random.Generator, among: Index | None = None) -> Index:
         """At most `count` rows (of those `among`), in ascending order, drawn evenly from the classes."""
@@ -161,14 +168,14 @@ class Memory:
         turn[by_class] = np.arange(len(rows)) - starts
         return np.sort(shuffled[np.argsort(turn, kind="stable")[:count]])
 
-    def knowing(self, columns: Index, share: float) -> Mask:
-        """Exemplars (n,) that have at least this share of some columns observed, not estimated."""
+    def with_observed(self, columns: Index, share: float) -> Mask:
+        """Exemplars (n,) that have at least this share of the columns observed, not estimated."""
         if len(columns) == 0:
             return np.zeros(len(self), dtype=np.bool_)
         return np.asarray(self.observed[:, columns].mean(axis=1) >= share)
 
 
-def _rounded(X: Array | Array32, grain: Array) -> Array32:
-    """Values (n, d) as multiples of their grains (d,); single precision keeps a multiple of a power of two one."""
-    multiples = np.rint(X / np.where(grain > 0.0, grain, 1.0)) * grain
-    return np.asarray(np.where(grain > 0.0, multiples, X) + 0.0, dtype=np.float32)  # + 0: no negative zero
+def _rounded(X: Array | Array32, resolution: Array) -> Array32:
+    """Values (n, d) as multiples of their resolutions (d,); single precision keeps a multiple of a power of two one."""
+    multiples = np.rint(X / np.where(resolution > 0.0, resolution, 1.0)) * resolution
+    return np.asarray(np.where(resolution > 0.0, multiples, X) + 0.0, dtype=np.float32)  # + 0: no negative zero

@@ -1,20 +1,20 @@
 r"""Distances of samples with missing values: both sides lose the columns that a sample does not have.
 
-Called by a view for its incomplete samples; knows columns, embeddings and classes, not what a column stands for.
+Called by a view for samples with missing values; knows columns, embeddings and classes, not what a column means.
 
-Embedding the memory anew without the missing columns would cost the whole memory for every pattern of them. With
+Embedding the memory again without the missing columns would cost a pass over all of it per pattern. With
 $l_i$ the columns of the metric, $e_i$ the values of an exemplar and $z_e = \sum_i l_i e_i$, $z_q$ their embeddings
 (a missing value of the sample is 0), the distance without the columns $m$ is that with them and a correction:
 
 $$ \lVert z_q - z_e + \sum_{i \in m} l_i e_i \rVert^2 = \lVert z_q - z_e \rVert^2
    + \sum_{i \in m} e_i (2 l_i z_q - 2 l_i z_e) + \sum_{i, j \in m} e_i (l_i l_j) e_j $$
 
-Where fewer columns are there than missing, the sums run over those that are there (p):
+Where fewer columns are present than missing, the sums run over the present ones (p):
 
 $$ \lVert z_q - \sum_{i \in p} l_i e_i \rVert^2 = \lVert z_q \rVert^2
    - \sum_{i \in p} e_i (2 l_i z_q) + \sum_{i, j \in p} e_i (l_i l_j) e_j $$
 
-They also do where the missing columns outweigh the others so much that the difference would be all rounding error.
+They also do where the missing columns dominate so much that the difference would be rounding error only.
 """
 
 import math
@@ -38,7 +38,7 @@ class Group:
 
     rows: slice
     columns: Index  # (n, s)
-    lost: bool  # whether they are those that the samples lack, or those that they have
+    by_missing: bool  # whether these are the columns that the samples lack, or those that they have
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,11 @@ class Columns:
     L: Array32  # (d + 1, k) the direction of every column, of length 1
     E: Array32  # (d + 1, 2, M) every exemplar's e_i from the centre, and its 2 e_i (l_i z_e)
     share: Array  # (d,) of every column in the mean square of the exemplars
+
+    @property
+    def nbytes(self) -> int:
+        """What its arrays take in memory, without the embedding."""
+        return self.L.nbytes + self.E.nbytes
 
     @classmethod
     def build(cls, embedded: Embedded, X: Array32, L: Array) -> "Columns":
@@ -77,7 +82,7 @@ class Columns:
     def _block_distances(self, Q: Array32, there: Mask, neighbours: int) -> Array:
         order, groups = self._groups(there)
         Q = Q[order]
-        D = self._uncorrected(Q, sum(len(group.columns) for group in groups if not group.lost))
+        D = self._uncorrected(Q, sum(len(group.columns) for group in groups if not group.by_missing))
         for group in groups:
             self._correct(D[group.rows], Q[group.rows], group)
         np.maximum(D, 0.0, out=D)
@@ -95,16 +100,16 @@ class Columns:
 
     def _groups(self, there: Mask) -> tuple[Index, list[Group]]:
         """An order of the rows, and groups of them: BLAS sums by shape, and a row's shape depends on that row alone."""
-        d, lost = there.shape[1], ~there
-        missing = np.count_nonzero(lost, axis=1)
-        by_lost = (2 * missing <= d) & ((lost * self.share).sum(axis=1) <= TOO_MUCH)
-        counts = np.where(by_lost, missing, d - missing)
+        d, absent = there.shape[1], ~there
+        missing = np.count_nonzero(absent, axis=1)
+        by_missing = (2 * missing <= d) & ((absent * self.share).sum(axis=1) <= TOO_MUCH)
+        counts = np.where(by_missing, missing, d - missing)
         sizes = np.maximum(-(-counts // ROUND) * ROUND, ROUND)
-        shapes = np.where(by_lost, sizes, -sizes)
+        shapes = np.where(by_missing, sizes, -sizes)
         order = np.argsort(shapes, kind="stable")
         shapes = shapes[order]
         columns = np.full((len(there), int(sizes.max())), d)
-        columns[np.arange(columns.shape[1]) < counts[order, None]] = np.nonzero((there ^ by_lost[:, None])[order])[1]
+        columns[np.arange(columns.shape[1]) < counts[order, None]] = np.nonzero((there ^ by_missing[:, None])[order])[1]
         groups: list[Group] = []
         start = 0
         for end in [*(np.flatnonzero(np.diff(shapes)) + 1).tolist(), len(shapes)]:
@@ -137,8 +142,8 @@ class Columns:
             Z = np.matmul(L.transpose(0, 2, 1), values, out=_ROOMS.array(1, n, k, M))
             D += np.einsum("nkm,nkm->nm", Z, Z)
         factors = np.empty((n, s, 2), dtype=np.float32)  # of both parts of E
-        np.matmul(L, (2.0 if group.lost else -2.0) * Q[:, :, None], out=factors[:, :, :1])
-        factors[:, :, 1] = -1.0 if group.lost else 0.0
+        np.matmul(L, (2.0 if group.by_missing else -2.0) * Q[:, :, None], out=factors[:, :, :1])
+        factors[:, :, 1] = -1.0 if group.by_missing else 0.0
         D += (factors.reshape(n, 1, 2 * s) @ E.reshape(n, 2 * s, M))[:, 0]
 
     def _embeddings(self, found: Index, group: Group, out: Array32) -> None:
@@ -146,7 +151,7 @@ class Columns:
         n, stride = len(found), 2 * self.E.shape[2]
         places = (stride * group.columns)[:, None, :] + found.reshape(n, -1, 1)
         np.matmul(self.E.take(places), self.L[group.columns], out=out.reshape(n, -1, out.shape[3]))
-        if group.lost:
+        if group.by_missing:
             np.subtract(self.embedded.Z[found], out, out=out)
 
 

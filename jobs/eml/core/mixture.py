@@ -1,8 +1,9 @@
-r"""How the views of a sample become one answer that is never far behind the best of them.
+r"""A mixture of experts whose log loss is never far above that of the best expert.
 
-Called by the learner. The experts are the views, each calibrated by a weight of its own, and one more that pools
-them, $p(c) \propto \exp \sum_v w_v s_{v,c}$ (`views.Pooling`). Their probabilities are averaged with shares $\pi$ that
-follow the log loss of what was predicted before it was learnt: a Bayesian mixture with fixed share [1]. After a label
+Called by the learner and by `predictor.reference`. The experts are the views, each calibrated by a weight of its own,
+and one more that pools them, $p(c) \propto \exp \sum_v w_v s_{v,c}$ (`views.Pooling`). Their probabilities are averaged
+with shares $\pi$ that follow the log loss of what was predicted before it was learnt: a Bayesian mixture with fixed
+share [1]. After a label
 
 $$ \pi_k \leftarrow (1 - \alpha) \frac{\pi_k p_k(y)}{\sum_j \pi_j p_j(y)} + \alpha q_k $$
 
@@ -31,16 +32,16 @@ import numpy as np
 from eml.core.arrays import Array, Index
 from eml.core.views import LIGHTEST, Pooling, softmax
 
-TOGETHER = "together"
+POOLED = "pooled"
 SHARE = 0.01  # alpha: the best expert may change about once in a hundred labels
 SMOOTHING = 0.01  # epsilon: of the probability, spread evenly over the classes
 
-Opinions = Mapping[str, Array]  # expert -> its scores (n, C)
+ExpertScores = Mapping[str, Array]  # expert -> its scores (n, C)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """How an expert begins."""
+class ExpertSpec:
+    """How an expert starts."""
 
     weight: float = 1.0  # that calibrates its scores
     prior: float = 1.0  # its share, relative to the others'
@@ -49,7 +50,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Expert:
-    """A view on its own."""
+    """One view, calibrated."""
 
     calibration: Pooling  # one weight
     prior: float
@@ -58,94 +59,94 @@ class Expert:
 
 @dataclass(slots=True)
 class Mixture:
-    """Experts and their shares."""
+    """The experts and their shares."""
 
     experts: dict[str, Expert] = field(default_factory=dict)
     pooled: tuple[str, ...] = ()
     pooling: Pooling = field(default_factory=Pooling.start)
-    together: float = 0.0  # the share of the pooled views
+    pooled_share: float = 0.0  # the share of the pooled views
 
-    def seat(self, entries: Mapping[str, Entry]) -> None:
-        """Have just these experts: those that stay keep what they have, new ones begin with their prior."""
-        if list(entries) == list(self.experts):
+    def set_experts(self, specs: Mapping[str, ExpertSpec]) -> None:
+        """Set the experts: those that stay keep calibration and share, new ones start with their prior."""
+        if list(specs) == list(self.experts):
             return
-        before, was_together = self.experts, self.together if len(self.pooled) > 1 else None
-        self._seat_pooled(entries)
-        total = sum(entry.prior for entry in entries.values()) + (len(self.pooled) > 1)
-        stay = {name: before[name].share for name in entries if name in before}
-        come = sum(entry.prior for name, entry in entries.items() if name not in before) / total
+        before, former_pooled_share = self.experts, self.pooled_share if len(self.pooled) > 1 else None
+        self._set_pooled(specs)
+        total = sum(spec.prior for spec in specs.values()) + (len(self.pooled) > 1)
+        stay = {name: before[name].share for name in specs if name in before}
+        come = sum(spec.prior for name, spec in specs.items() if name not in before) / total
         if len(self.pooled) > 1:
-            if was_together is None:
+            if former_pooled_share is None:
                 come += 1.0 / total
             else:
-                stay[TOGETHER] = was_together
+                stay[POOLED] = former_pooled_share
         left = max(sum(stay.values()), 1e-12)
         shares = {name: (1.0 - come) * share / left for name, share in stay.items()}
         self.experts = {}
-        for name, entry in entries.items():
-            kept = before.get(name) or Expert(Pooling.start(entry.weight), entry.prior, 0.0)
-            kept.share = shares.get(name, entry.prior / total)
+        for name, spec in specs.items():
+            kept = before.get(name) or Expert(Pooling.start(spec.weight), spec.prior, 0.0)
+            kept.share = shares.get(name, spec.prior / total)
             self.experts[name] = kept
-        self.together = shares.get(TOGETHER, 1.0 / total) if len(self.pooled) > 1 else 0.0
+        self.pooled_share = shares.get(POOLED, 1.0 / total) if len(self.pooled) > 1 else 0.0
 
-    def _seat_pooled(self, entries: Mapping[str, Entry]) -> None:
-        """Pool the views anew where they are others; each begins with its own weight, and its share of the say."""
-        pooled = tuple(name for name, entry in entries.items() if entry.pooled)
+    def _set_pooled(self, specs: Mapping[str, ExpertSpec]) -> None:
+        """Restart the pooling if the pooled views change; each starts with its calibration times its prior."""
+        pooled = tuple(name for name, spec in specs.items() if spec.pooled)
         if pooled == self.pooled:
             return
-        total = sum(entries[name].prior for name in pooled)
+        total = sum(specs[name].prior for name in pooled)
         weights = [
-            (self.experts[name].calibration.w[0] if name in self.experts else entries[name].weight)
-            * entries[name].prior
+            (self.experts[name].calibration.w[0] if name in self.experts else specs[name].weight)
+            * specs[name].prior
             / total
             for name in pooled
         ]
         self.pooled, self.pooling = pooled, Pooling.start(*(max(float(weight), LIGHTEST) for weight in weights))
 
-    def probabilities(self, opinions: Opinions) -> Array:
+    def probabilities(self, by_expert: ExpertScores) -> Array:
         """Probabilities (n, C) from the scores of every expert."""
         if len(self.experts) == 1:  # the metric's views, whose pooling has calibrated them
-            return softmax(opinions[next(iter(self.experts))])
+            return softmax(by_expert[next(iter(self.experts))])
         shares = self._shares()
-        return np.asarray(sum(shares[name] * p for name, p in self._each(opinions).items()))
+        return np.asarray(sum(shares[name] * p for name, p in self._each(by_expert).items()))
 
-    def update(self, opinions: Opinions, y: Index) -> None:
-        """Take in the labels of samples that were not learnt yet."""
-        if len(self.experts) == 1 or opinions[next(iter(opinions))].shape[1] < 2:
+    def update(self, by_expert: ExpertScores, y: Index) -> None:
+        """Update with the labels of samples that were not learnt yet."""
+        if len(self.experts) == 1 or by_expert[next(iter(by_expert))].shape[1] < 2:
             return
-        own = np.stack([p[np.arange(len(y)), y] for p in self._each(opinions).values()], axis=1)  # (n, K)
+        own = np.stack([p[np.arange(len(y)), y] for p in self._each(by_expert).values()], axis=1)  # (n, K)
         share, prior = np.array(list(self._shares().values())), self._priors()
         for row in own:
             share = share * row
             share = (1.0 - SHARE) * share / share.sum() + SHARE * prior
         for expert, mine in zip(self.experts.values(), share.tolist(), strict=False):
             expert.share = mine
-        self.together = float(share[-1]) if len(self.pooled) > 1 else 0.0
+        self.pooled_share = float(share[-1]) if len(self.pooled) > 1 else 0.0
         for name, expert in self.experts.items():
-            expert.calibration.update([opinions[name]], y)
+            expert.calibration.update([by_expert[name]], y)
         if len(self.pooled) > 1:
-            self.pooling.update([opinions[name] for name in self.pooled], y)
+            self.pooling.update([by_expert[name] for name in self.pooled], y)
 
-    def favours(self, name: str) -> bool:
-        """Whether an expert has had less loss lately than all others alone."""
+    def is_best(self, name: str) -> bool:
+        """Whether an expert has a larger share than every other single expert."""
         return all(self.experts[name].share > e.share for other, e in self.experts.items() if other != name)
 
-    def says(self) -> dict[str, float]:
-        """How much each expert counts: its own share, and its part of what they say together."""
-        says = {name: expert.share for name, expert in self.experts.items()}
+    def view_shares(self) -> dict[str, float]:
+        """How much each expert counts: its own share, and its part of that of the pooled expert."""
+        shares = {name: expert.share for name, expert in self.experts.items()}
         for name, part in zip(self.pooled, self.pooling.shares.tolist(), strict=True):
-            says[name] += self.together * part
-        return says
+            shares[name] += self.pooled_share * part
+        return shares
 
-    def _each(self, opinions: Opinions) -> dict[str, Array]:
-        each = {name: softmax(e.calibration.logits([opinions[name]])) for name, e in self.experts.items()}
+    def _each(self, by_expert: ExpertScores) -> dict[str, Array]:
+        each = {name: softmax(e.calibration.logits([by_expert[name]])) for name, e in self.experts.items()}
         if len(self.pooled) > 1:
-            each[TOGETHER] = softmax(self.pooling.logits([opinions[name] for name in self.pooled]))
+            each[POOLED] = softmax(self.pooling.logits([by_expert[name] for name in self.pooled]))
         return {name: (1.0 - SMOOTHING) * p + SMOOTHING / p.shape[1] for name, p in each.items()}
 
     def _shares(self) -> dict[str, float]:
         shares = {name: expert.share for name, expert in self.experts.items()}
-        return shares | ({TOGETHER: self.together} if len(self.pooled) > 1 else {})
+        return shares | ({POOLED: self.pooled_share} if len(self.pooled) > 1 else {})
 
     def _priors(self) -> Array:
         priors = [expert.prior for expert in self.experts.values()] + [1.0] * (len(self.pooled) > 1)

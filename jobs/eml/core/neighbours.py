@@ -55,6 +55,11 @@ class Embedded:
         return self.T.T
 
     @property
+    def nbytes(self) -> int:
+        """What its arrays take in memory."""
+        return self.T.nbytes + self.norms.nbytes + self.order.nbytes
+
+    @property
     def classes(self) -> int:
         """How many classes it was built for."""
         return len(self.starts) - 1

@@ -22,6 +22,7 @@ from eml.core.state import State
 from eml.core.views import View
 
 NO_SINGLES, NO_EXEMPLARS = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=np.float32)
+NO_COLUMNS = np.zeros((0, 2, 0), dtype=np.float32)
 MOST_VIEWS = 3  # the survivors' metric, the joint one, the fresh start's
 OPINIONS = ("metric", "survived", "joint", "linear", "fresh")
 MARGIN, NOVELTY, BEST, FRESH_BEST, ANSWERS = range(5)  # columns of the answer behind the scores of the classes
@@ -52,24 +53,28 @@ class Predictor:
         fresh = state.fresh if state.fresh is not None and state.fresh.view.embedded is not None else None
         self._state = state
         self._views = [*state.views, *([] if fresh is None else [fresh.view])]
-        self._lost = NO_SINGLES
+        self._lost: tuple[tuple[Array32, ...], Array32] = _three([], NO_COLUMNS), NO_SINGLES
         classes, has_linear = len(state.classes), state.linear is not None and state.linear.classes > 0
-        now = state.linear if has_linear else None
-        begun = None if fresh is None else fresh.linear
+        survivors = state.survivors
+        linears = [
+            state.linear if has_linear else None,
+            None if fresh is None else fresh.linear,
+            None if survivors is None else survivors.linear,
+        ]
         singles = [view.L.T.astype(np.float32).ravel() for view in self._views]
-        at_linear = sum(map(len, singles))
-        singles += [_weights(now), _weights(begun)]
-        at_begun = at_linear + len(singles[-2])
+        singles += map(_weights, linears)
+        at_linears = np.cumsum([len(part) for part in singles])[-1 - len(linears) : -1].tolist()
         weights = [*state.pooling.w[: len(state.views)], 0.0][:2]
         weights += [0.0, 0.0] if fresh is None else [*fresh.pooling.w, 0.0][:2]
+        weights += [0.0, 0.0] if survivors is None else survivors.pooling.w.tolist()
         mixed = state.mixture
-        counts = [count, len(state.views), has_linear, fresh is not None, begun is not None, at_linear, at_begun]
-        counts += [len(mixed.experts) == 1, len(state.space), classes]
+        counts = [count, len(state.views), has_linear, fresh is not None, *(part is not None for part in linears[1:])]
+        counts += [*at_linears, len(mixed.experts) == 1, len(state.space), classes]
         numbers: list[ArrayLike] = [
-            _features(state, now, begun).ravel(),
-            [*CONSTANTS, state.usual, mixed.together, *weights],
+            _features(state, linears).ravel(),
+            [*CONSTANTS, state.typical_distance, mixed.pooled_share, *weights],
             _mixing(mixed).ravel(),
-            *(np.zeros(classes) if part is None else part.b for part in (now, begun)),
+            *(np.zeros(classes) if part is None else part.b for part in linears),
             *(view.centre for view in self._views),
         ]
         whole: list[ArrayLike] = [
@@ -83,41 +88,41 @@ class Predictor:
             np.concatenate([np.asarray(part, dtype=np.float64) for part in numbers]),
             np.concatenate([np.asarray(part, dtype=np.int64) for part in whole]),
             np.concatenate(singles),
-            (*exemplars, *[NO_EXEMPLARS] * (MOST_VIEWS - len(exemplars))),
+            _three(exemplars, NO_EXEMPLARS),
         )
         self._width = classes + ANSWERS
+        self.nbytes = 0  # in memory, with the state, which stays as it is as long as this is of use
+        self._count()
 
     def answer(self, values: Array) -> Array:
         """Scores and what follows from them (n, C + 4) of samples (n, outer)."""
         compiled: Any = kernels()
         out = np.empty((len(values), self._width))
         values = np.ascontiguousarray(values)
-        if not compiled.answer_rows(values, *self._layout, self._lost, out):
+        if not compiled.answer_rows(values, *self._layout, *self._lost, out):
             self._lost = self._columns()
-            compiled.answer_rows(values, *self._layout, self._lost, out)
+            self._count()
+            compiled.answer_rows(values, *self._layout, *self._lost, out)
         return out
 
-    @property
-    def nbytes(self) -> int:
-        """What it takes in memory, without the exemplars, which are the views'."""
-        return sum(part.nbytes for part in (*self._layout[:3], self._lost))
+    def _count(self) -> None:
+        own = sum(part.nbytes for part in (*self._layout[:3], self._lost[1]))
+        self.nbytes = self._state.nbytes + own
 
     def _places(self) -> list[int]:
         """Sizes of each view, and where its parts begin."""
         places, at_columns, at_singles, at_lost = [], 0, 0, 0
         for view in self._views:
-            (k, d), M = view.L.shape, len(_embedded(view))
-            places += [d, k, M, at_columns, at_singles, at_lost]
-            at_columns, at_singles, at_lost = at_columns + d, at_singles + d * k, at_lost + d + d * k + 2 * d * M
+            k, d = view.L.shape
+            places += [d, k, len(_embedded(view)), at_columns, at_singles, at_lost]
+            at_columns, at_singles, at_lost = at_columns + d, at_singles + d * k, at_lost + d + d * k
         return places
 
-    def _columns(self) -> Array32:
+    def _columns(self) -> tuple[tuple[Array32, ...], Array32]:
         """What samples with missing values need; made when the first one comes."""
-        parts = []
-        for view in self._views:
-            made, d = view.columns_of(self._state.memory), len(view.columns)
-            parts += [made.share.astype(np.float32), made.L[:d].ravel(), made.E[:d].ravel()]
-        return np.concatenate(parts)
+        made = [view.columns_of(self._state.memory) for view in self._views]
+        singles = [part for one in made for part in (one.share.astype(np.float32), one.L[: len(one.share)].ravel())]
+        return _three([one.E for one in made], NO_COLUMNS), np.concatenate(singles)
 
 
 CONSTANTS = (
@@ -131,6 +136,11 @@ CONSTANTS = (
 )
 
 
+def _three(parts: list[Array32], none: Array32) -> tuple[Array32, ...]:
+    """As many as the compiled functions take, whatever number of views there is."""
+    return (*parts, *[none] * (MOST_VIEWS - len(parts)))
+
+
 def _embedded(view: View) -> neighbours.Embedded:
     assert view.embedded is not None  # noqa: S101  a view is refreshed before it is asked
     return view.embedded
@@ -140,16 +150,16 @@ def _weights(view: linear.Linear | None) -> Array32:
     return NO_SINGLES if view is None else view.W.T.astype(np.float32).ravel()
 
 
-def _features(state: State, now: linear.Linear | None, begun: linear.Linear | None) -> Array:
+def _features(state: State, linears: list[linear.Linear | None]) -> Array:
     """A row for each thing that is known of every column."""
-    spelling, known = state.spelling, state.statistics
+    encoder, known = state.encoder, state.statistics
     d = len(state.space)
     others = np.full(d, -1.0)
-    for column in spelling.others:
-        others[spelling.sources == spelling.sources[column]] = column
-    scales = [np.zeros((2, d)) if part is None else np.stack([part.centre, part.scale]) for part in (now, begun)]
-    rows = [spelling.sources, spelling.is_amount, spelling.level, others]
-    rows += [known.origin, known.unit, known.mean, known.limits(), *scales[0], *scales[1]]
+    for column in encoder.other_columns:
+        others[encoder.sources == encoder.sources[column]] = column
+    scales = [np.zeros((2, d)) if part is None else np.stack([part.centre, part.scale]) for part in linears]
+    rows = [encoder.sources, encoder.is_numeric, encoder.level, others]
+    rows += [known.origin, known.unit, known.mean, known.limits(), *np.concatenate(scales)]
     return np.array(rows, dtype=np.float64)
 
 
@@ -165,12 +175,14 @@ def _mixing(mixed: mixture.Mixture) -> Array:
 
 def reference(state: State, values: Array, count: int) -> Array:
     """What `Predictor.answer` says, by the views themselves."""
-    cleaned, present, _ = state.statistics.clean(state.spelling.spell(values))
-    heard = experts.hear(state, cleaned, present, count)
-    p = state.mixture.probabilities(heard.opinions)
+    cleaned, present, _ = state.statistics.clean(state.encoder.encode(values))
+    scored = experts.score_views(state, cleaned, present, count)
+    p = state.mixture.probabilities(scored.by_expert)
     top = np.sort(p, axis=1)
     margin = top[:, -1] - top[:, -2] if p.shape[1] > 1 else np.ones(len(p))
-    comparable = present.any(axis=1) & (state.usual > 0.0)
-    novelty = np.where(comparable, heard.distances[-1].min(axis=1) / (state.usual or 1.0), np.inf)
-    fresh: Index = heard.opinions["fresh"].argmax(axis=1) if "fresh" in heard.opinions else np.zeros(len(p), np.intp)
+    comparable = present.any(axis=1) & (state.typical_distance > 0.0)
+    novelty = np.where(comparable, scored.distances[-1].min(axis=1) / (state.typical_distance or 1.0), np.inf)
+    fresh: Index = (
+        scored.by_expert["fresh"].argmax(axis=1) if "fresh" in scored.by_expert else np.zeros(len(p), np.intp)
+    )
     return np.column_stack([p, margin, novelty, p.argmax(axis=1), fresh])

@@ -1,4 +1,4 @@
-"""What the learner tells: predictions, evolutions, explanations. Plain values, no behaviour."""
+"""Results of the learner: predictions, evolutions, explanations. Plain values without behaviour."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,14 +15,18 @@ NO_LABELS = "no labelled sample has been learnt yet"
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What the learner says of n samples."""
+    """Predictions for n samples."""
 
     labels: list[Label | None]  # None before the first label
     classes: tuple[Label, ...]
     scores: Array  # (n, C) probabilities
     margin: Array  # (n,) best score minus second best
-    novelty: Array  # (n,) distance to the nearest class in units of what is usual: far above 1 is unlike all known
-    fresh: list[Label | None] | None = None  # what a cold restart at the last evolution would say, while one is kept
+    novelty: (
+        Array  # (n,) distance to the nearest class, relative to the typical one: far above 1, unlike all that is known
+    )
+    fresh: list[Label | None] | None = (
+        None  # what a cold restart at the last evolution would predict, while one is kept
+    )
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -30,7 +34,7 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the learner says of one sample."""
+    """The prediction for one sample."""
 
     label: Label | None
     scores: Mapping[Label, float]
@@ -41,7 +45,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """What the survivors kept of a vanished feature."""
+    """How far the survivors account for a vanished feature."""
 
     share: float  # of its variance that survivors account for, 0 to 1
     by: str | None  # the survivor most correlated with it
@@ -61,9 +65,9 @@ class Evolution:
 
 @dataclass(frozen=True, slots=True)
 class ViewReport:
-    """How much a view counts, and what it got right lately."""
+    """A view's weight in the prediction, and its recent accuracy."""
 
-    weight: float  # share of what it says in the answer; all views' add up to one
+    weight: float  # the views' weights add up to one
     score: float | None  # prequential accuracy, recent batches counting more
 
 

@@ -1,8 +1,10 @@
-"""Learner to plain bytes and back, exactly; the form in which a learner lives in Flink's state and in files.
+"""A learner to plain bytes and back, exactly: the format of a learner in Flink's state and in files.
 
-No pickle and no class names: any language can read it (`sealed` has the layout). The parts of a learner are plain
-values by name, which make up the header, and arrays by name; `changes` compares and replaces them one by one. From
-release 1.0 on every released version stays readable; the golden file of this one is in tests/fixtures.
+Called by the learner and by `deltas`. No pickle and no class names: any language can read it (`serialization` has the
+layout). The parts of a learner are named JSON values, which make up the header, and named arrays; `deltas` compares and
+replaces them one by one. Some names in the bytes are older than the names in the code: `attic` are retired columns,
+`tallies` running accuracies, `grain` is the memory's resolution. From release 1.0 on every released version stays
+readable; the golden file of this version is in tests/fixtures.
 """
 
 from collections.abc import Iterable
@@ -17,22 +19,23 @@ from eml.core.linear import Linear
 from eml.core.memory import Memory
 from eml.core.mixture import Expert, Mixture
 from eml.core.report import Evolution, Takeover
-from eml.core.sealed import Arrays, Json, Understood, seal, unseal
-from eml.core.state import Fresh, State, Upcoming
+from eml.core.serialization import Arrays, Json, ReportsDamage, decode, encode
+from eml.core.state import Fresh, State, Survivors, Upcoming
 from eml.core.statistics import Statistics
-from eml.core.views import Pooling, Tally, View
+from eml.core.views import Pooling, RunningAccuracy, View
 
 MAGIC = b"EMLS"
-VERSION = 6
-COUNTERS = ("usual", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
+VERSION = 7
+COUNTERS = ("typical_distance", "learnt", "revision", "since", "resting", "rest", "taken", "refused", "cut", "missing")
 LATER = ("widened", "unstepped")  # written only where they are not zero
+NAMES = {"one_hot": "spell", "arcsinh": "squash", "typical_distance": "usual"}  # -> the name in the bytes, if another
 LINEAR = ("W", "b", "centre", "scale")  # a linear view's arrays
 EXEMPLARS = ("X", "observed", "y", "stale", "recent")  # the memory's arrays with a row for each exemplar
 
 
 def dump(state: State, config: LearnerConfig) -> bytes:
     """The state and its settings as bytes."""
-    return seal(MAGIC, VERSION, *parts(state, config))
+    return encode(MAGIC, VERSION, *parts(state, config))
 
 
 def load(data: bytes) -> tuple[State, LearnerConfig]:
@@ -42,19 +45,19 @@ def load(data: bytes) -> tuple[State, LearnerConfig]:
 
 def read(data: bytes) -> tuple[Json, Arrays]:
     """The parts that bytes hold."""
-    return unseal(MAGIC, VERSION, data)
+    return decode(MAGIC, VERSION, data)
 
 
 def build(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
     """The state and its settings from their parts."""
-    with Understood():
+    with ReportsDamage():
         return _state(header, arrays)
 
 
 def parts(state: State, config: LearnerConfig) -> tuple[Json, Arrays]:
     """All that a learner is."""
     header: Json = {
-        "config": asdict(config),
+        "config": {NAMES.get(name, name): value for name, value in asdict(config).items()},
         "space": _space(state.space),
         "rng": state.rng.bit_generator.state,
         "classes": state.classes,
@@ -62,11 +65,12 @@ def parts(state: State, config: LearnerConfig) -> tuple[Json, Arrays]:
         "counters": _counters(state),
         "views": [v.name for v in state.views],
         "mixture": _mixture(state.mixture),
-        "tallies": {name: [tally.hits, tally.trials] for name, tally in state.tallies.items()},
+        "tallies": {name: [accuracy.hits, accuracy.trials] for name, accuracy in state.accuracies.items()},
         "retired": [] if state.linear is None else list(state.linear.retired),
         "fresh": state.fresh is not None,
+        "survivors": state.survivors is not None,
         "upcoming": _upcoming(state.upcoming),
-        "attic": list(state.attic),
+        "attic": list(state.retired_columns),
         "returned": list(state.returned),
         "evolution": _evolution(state.evolution),
     }
@@ -75,15 +79,16 @@ def parts(state: State, config: LearnerConfig) -> tuple[Json, Arrays]:
 
 def _arrays(state: State) -> Arrays:
     arrays: Arrays = {}
-    for owner, statistics in (("now", state.statistics), ("attic", state.attic_statistics)):
+    for owner, statistics in (("now", state.statistics), ("attic", state.retired_statistics)):
         for field, array in zip(fields(Statistics), statistics.fields(), strict=True):
             arrays[f"{owner}.{field.name}"] = array
-    for name in (*EXEMPLARS, "seen", "grain"):
+    for name in (*EXEMPLARS, "seen"):
         arrays[f"memory.{name}"] = getattr(state.memory, name)
+    arrays["memory.grain"] = state.memory.resolution
     arrays |= {"pooling.w": state.pooling.w, "pooling.curvature": state.pooling.curvature}
     for i, view in enumerate(state.views):
         arrays |= {f"view{i}.columns": view.columns, f"view{i}.L": view.L}
-    arrays |= _numbered("attic", state.attic.values()) | _numbered("returned", state.returned.values())
+    arrays |= _numbered("attic", state.retired_columns.values()) | _numbered("returned", state.returned.values())
     if state.upcoming is not None and state.upcoming.Ls is not None and state.upcoming.explained is not None:
         arrays |= {"upcoming.Ls": state.upcoming.Ls, "upcoming.explained": state.upcoming.explained}
     return arrays
@@ -99,6 +104,10 @@ def _expert_arrays(state: State) -> Arrays:
         arrays |= {"fresh.L": state.fresh.view.L, "fresh.w": pooling.w, "fresh.curvature": pooling.curvature}
         if state.fresh.linear is not None:
             arrays |= _linear_arrays("fresh.linear", state.fresh.linear)
+    if state.survivors is not None:
+        pooling = state.survivors.pooling
+        arrays |= {"survivors.w": pooling.w, "survivors.curvature": pooling.curvature}
+        arrays |= _linear_arrays("survivors.linear", state.survivors.linear)
     pooling = state.mixture.pooling
     return arrays | {"mixture.w": pooling.w, "mixture.curvature": pooling.curvature}
 
@@ -112,7 +121,7 @@ def _numbered(owner: str, columns: Iterable[Array]) -> Arrays:
 
 
 def _counters(state: State) -> Json:
-    always = {name: getattr(state, name) for name in COUNTERS}
+    always = {NAMES.get(name, name): getattr(state, name) for name in COUNTERS}
     return always | {name: getattr(state, name) for name in LATER if getattr(state, name)}
 
 
@@ -121,20 +130,20 @@ def _mixture(mixture: Mixture) -> Json:
         name: [float(e.calibration.w[0]), float(e.calibration.curvature[0, 0]), e.prior, e.share]
         for name, e in mixture.experts.items()
     }
-    return {"experts": experts, "pooled": mixture.pooled, "together": mixture.together}
+    return {"experts": experts, "pooled": mixture.pooled, "together": mixture.pooled_share}
 
 
 def _state(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
-    config = LearnerConfig(**{**header["config"], "steps": tuple(header["config"]["steps"])})
+    config = _read_config(header["config"])
     rng = np.random.default_rng()
     rng.bit_generator.state = header["rng"]
     X, observed, y, stale, recent = (arrays[f"memory.{name}"] for name in EXEMPLARS)
     memory = Memory(config.memory_size, config.refresh, X, observed, y.astype(np.intp), arrays["memory.seen"])
-    memory.stale, memory.recent, memory.grain = stale, recent, arrays["memory.grain"]
+    memory.stale, memory.recent, memory.resolution = stale, recent, arrays["memory.grain"]
     state = State(_read_space(header["space"]), _statistics("now", arrays), memory, rng)
     state.classes, state.stage = header["classes"], header["stage"]
     for name in COUNTERS:
-        setattr(state, name, header["counters"][name])
+        setattr(state, name, header["counters"][NAMES.get(name, name)])
     for name in LATER:
         setattr(state, name, header["counters"].get(name, 0))
     state.pooling = Pooling(arrays["pooling.w"], arrays["pooling.curvature"])
@@ -142,8 +151,8 @@ def _state(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
         View(name, arrays[f"view{i}.columns"].astype(np.intp), arrays[f"view{i}.L"])
         for i, name in enumerate(header["views"])
     ]
-    state.attic = {name: arrays[f"attic{i}"] for i, name in enumerate(header["attic"])}
-    state.attic_statistics = _statistics("attic", arrays)
+    state.retired_columns = {name: arrays[f"attic{i}"] for i, name in enumerate(header["attic"])}
+    state.retired_statistics = _statistics("attic", arrays)
     state.returned = {int(column): arrays[f"returned{i}"] for i, column in enumerate(header["returned"])}
     _read_experts(state, header, arrays)
     if header["upcoming"] is not None:
@@ -154,16 +163,27 @@ def _state(header: Json, arrays: Arrays) -> tuple[State, LearnerConfig]:
     return state, config
 
 
+def _read_config(data: Json) -> LearnerConfig:
+    names = {written: name for name, written in NAMES.items()}
+    return LearnerConfig(
+        **{**{names.get(name, name): value for name, value in data.items()}, "steps": tuple(data["steps"])}
+    )
+
+
 def _read_experts(state: State, header: Json, arrays: Arrays) -> None:
     if "linear.W" in arrays:
         state.linear = _read_linear("linear", arrays)
         state.linear.retired = {name: arrays[f"linear.retired{i}"] for i, name in enumerate(header["retired"])}
-    state.tallies = {name: Tally(*counts) for name, counts in header["tallies"].items()}
+    state.accuracies = {name: RunningAccuracy(*counts) for name, counts in header["tallies"].items()}
     if header["fresh"]:
         view = View("fresh", np.arange(len(state.space)), arrays["fresh.L"], recent=True)
         pooling = Pooling(arrays["fresh.w"], arrays["fresh.curvature"])
         linear = _read_linear("fresh.linear", arrays) if "fresh.linear.W" in arrays else None
         state.fresh = Fresh(view, linear, pooling)
+    if header["survivors"]:
+        theirs = _read_linear("survivors.linear", arrays)
+        theirs.columns = state.views[0].columns
+        state.survivors = Survivors(theirs, Pooling(arrays["survivors.w"], arrays["survivors.curvature"]))
     mixture = header["mixture"]
     experts = {
         name: Expert(Pooling(np.array([w]), np.array([[curvature]])), *rest)

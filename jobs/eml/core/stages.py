@@ -191,8 +191,8 @@ def distil(La: Array, Xa: Array, survived: Index, ridge: float = 0.1) -> tuple[A
     unit = np.where(deviation > 0.0, 1.0 / np.where(deviation > 0.0, deviation, 1.0), 0.0)
     standard = (Xs - Xs.mean(axis=0)) * unit  # a ridge means the same for every feature only on one scale
     predict = _ridge(standard, ridge)
-    lost = centred_v @ La[:, vanished].T  # (n, k)
-    Ls = La[:, survived] + predict(lost).T * unit
+    vanished_part = centred_v @ La[:, vanished].T  # (n, k)
+    Ls = La[:, survived] + predict(vanished_part).T * unit
     left = centred_v - standard @ predict(centred_v)
     variance = (centred_v**2).sum(axis=0)
     explained = 1.0 - np.divide((left**2).sum(axis=0), variance, out=np.ones_like(variance), where=variance > 0.0)

@@ -1,6 +1,6 @@
-"""Everything a learner is between two calls; what a snapshot holds.
+"""The state of a learner between two calls: what a snapshot holds.
 
-Plain data: the learner decides, the state keeps. Views are caches of the memory under a metric, rebuilt on demand.
+Read and changed by the learner and most modules of `core`; decides nothing. Views cache the memory under a metric.
 """
 
 from dataclasses import dataclass, field
@@ -13,10 +13,10 @@ from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.linear import Linear
 from eml.core.memory import Memory
 from eml.core.mixture import Mixture
+from eml.core.one_hot import OneHotEncoder, first_encoded_space
 from eml.core.report import Evolution, Label, Stage
-from eml.core.spelling import Spelling, first_columns
 from eml.core.statistics import Statistics
-from eml.core.views import FIRST_WEIGHT, Pooling, Tally, View
+from eml.core.views import FIRST_WEIGHT, Pooling, RunningAccuracy, View
 
 
 @dataclass(slots=True)
@@ -31,11 +31,19 @@ class Upcoming:
 
 @dataclass(slots=True)
 class Fresh:
-    """A learner that begins anew after an evolution, on the exemplars that came since."""
+    """A learner from scratch after an evolution, on the exemplars that came since."""
 
     view: View
     linear: Linear | None
     pooling: Pooling  # of its metric and, where there is one, its linear view
+
+
+@dataclass(slots=True)
+class Survivors:
+    """The learner as it was before the last evolution, on the survivors alone; the first view is its metric."""
+
+    linear: Linear
+    pooling: Pooling  # of the survivors' metric and this linear view
 
 
 @dataclass(slots=True)
@@ -52,14 +60,15 @@ class State:
     pooling: Pooling = field(default_factory=lambda: Pooling.start(FIRST_WEIGHT))
     linear: Linear | None = None
     fresh: Fresh | None = None
+    survivors: Survivors | None = None
     mixture: Mixture = field(default_factory=Mixture)
-    tallies: dict[str, Tally] = field(default_factory=dict)  # view -> what it got right lately
+    accuracies: dict[str, RunningAccuracy] = field(default_factory=dict)  # view -> its recent accuracy
     upcoming: Upcoming | None = None
-    attic: dict[str, Array] = field(default_factory=dict)  # vanished feature -> its column of the metric
-    attic_statistics: Statistics = field(default_factory=lambda: Statistics.empty(0))
+    retired_columns: dict[str, Array] = field(default_factory=dict)  # vanished feature -> its column of the metric
+    retired_statistics: Statistics = field(default_factory=lambda: Statistics.empty(0))
     returned: dict[int, Array] = field(default_factory=dict)  # column -> its last known column of the metric
     evolution: Evolution | None = None
-    usual: float = 0.0  # typical distance of a labelled sample to its own class
+    typical_distance: float = 0.0  # of a labelled sample to its own class
     learnt: int = 0  # labelled samples since the last cold start
     revision: int = 0
     since: int = 0  # labelled samples since the space last changed
@@ -71,12 +80,12 @@ class State:
     missing: int = 0
     widened: int = 0  # batches for which a wider step is on offer, after a drift
     unstepped: int = 0  # labelled samples since a step of the metric was last due
-    _spelling: Spelling | None = None
+    _encoder: OneHotEncoder | None = None
 
     @classmethod
     def new(cls, space: FeatureSpace, config: LearnerConfig, seed: int) -> "State":
         """A learner that has seen nothing."""
-        space = first_columns(space)
+        space = first_encoded_space(space)
         return cls(
             space,
             Statistics.empty(len(space)),
@@ -86,19 +95,31 @@ class State:
         )
 
     @property
-    def spelling(self) -> Spelling:
-        """How samples become the columns of the space."""
-        if self._spelling is None or self._spelling.inner is not self.space:
-            self._spelling = Spelling(self.space)
-        return self._spelling
+    def encoder(self) -> OneHotEncoder:
+        """How samples become the columns of the space (one-hot encoding)."""
+        if self._encoder is None or self._encoder.encoded is not self.space:
+            self._encoder = OneHotEncoder(self.space)
+        return self._encoder
+
+    @property
+    def linears(self) -> tuple[Linear | None, Linear | None, Linear | None]:
+        """The linear views: of all columns, of the fresh start, of the survivors."""
+        begun = None if self.fresh is None else self.fresh.linear
+        return self.linear, begun, None if self.survivors is None else self.survivors.linear
 
     @property
     def newest(self) -> View | None:
-        """The view that is learnt: over all columns once the I-stage has run."""
+        """The view that is trained: over all columns once the I-stage has run."""
         return self.views[-1] if self.views else None
 
+    @property
+    def nbytes(self) -> int:
+        """What its large arrays take in memory."""
+        views = [*self.views, *([] if self.fresh is None else [self.fresh.view])]
+        return self.memory.nbytes + sum(view.nbytes for view in views)
+
     def refresh(self) -> None:
-        """Embed the memory in every view; what was learnt is rounded first to what a snapshot keeps."""
+        """Embed the memory in every view, after rounding what was learnt to what a snapshot keeps."""
         self._to_single()
         started = [self.fresh.view] if self.fresh is not None and len(self.fresh.view.L) else []
         for view in (*self.views, *started):
@@ -108,18 +129,18 @@ class State:
         """Fit a linear view, where there is one, to the memory or to some exemplars in it, at a bounded cost."""
         if linear is None:
             return
-        linear.know(len(self.classes))
+        linear.set_classes(len(self.classes))
         among = len(self.memory) if rows is None else len(rows)
-        count, steps = linear.affordable(among, young=young)
+        count, steps = linear.budget(among, young=young)
         if count < among:
             rows = self.memory.sample(count, self.rng, rows)
         linear.fit(self.memory, self.statistics, len(self.classes), rows, steps=steps)
 
     def _to_single(self) -> None:
-        """Round metrics and weights; BLAS sums by layout as well, so a restored learner must have the same one."""
+        """Round metrics and weights, rows contiguous: the order of BLAS's sums depends on the layout, too."""
         for view in (*self.views, *([] if self.fresh is None else [self.fresh.view])):
             view.L = to_single(view.L)
-        for linear in (self.linear, None if self.fresh is None else self.fresh.linear):
+        for linear in self.linears:
             if linear is not None:
                 linear.W, linear.b = to_single(linear.W), to_single(linear.b)
         if self.upcoming is not None and self.upcoming.Ls is not None:
@@ -129,9 +150,9 @@ class State:
         """Columns the survivors' view lacks, while there is one."""
         return np.setdiff1d(np.arange(len(self.space)), self.views[0].columns)
 
-    def knowing(self, columns: Index, share: float) -> Mask:
+    def with_observed(self, columns: Index, share: float) -> Mask:
         """Exemplars (n,) that have at least this share of some columns observed, where a category counts as one."""
-        return self.memory.knowing(self.spelling.one_each(columns), share)
+        return self.memory.with_observed(self.encoder.one_per_category(columns), share)
 
     def columns_of(self, change: FeatureChange) -> Index:
         """Survivors' columns in the current space, in the order of the next."""

@@ -1,9 +1,9 @@
 """Running statistics of every feature, and the cleaning that rests on them.
 
-Every value passes here first, before memory and metric: what is not finite is missing, what is
-absurdly large is cut, and each feature is moved by its origin so that a counter at 1e9 or a
-time in milliseconds keeps its small differences in single precision. A feature with a unit is squashed:
-linear around its origin, logarithmic far from it, as energies and concentrations want to be compared.
+Called by the learner with every batch, before memory and metric see it, and by `predictor` with every sample. A value
+that is not finite is missing; a value that is absurdly large is clipped; each feature is shifted by its origin, so that
+a counter at 1e9 or a time in milliseconds keeps its small differences in single precision. A feature with a unit is
+arcsinh-scaled: linear near its origin, logarithmic far from it, as suits energies and concentrations.
 """
 
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ FEWEST = 8  # values of a first batch that say what is usual
 class Statistics:
     """Origin, count, mean and sum of squared deviations per feature (Chan's parallel update)."""
 
-    origin: Array  # (d,) the median of a feature's first batch; all else is relative to it
+    origin: Array  # (d,) the median of a feature's first batch; everything else is relative to it
     count: Array  # (d,)
     mean: Array  # (d,)
     spread: Array  # (d,) sum of squared deviations from the mean
-    largest: Array  # (d,) what has passed so far: a flag that is seldom set is no glitch
-    first: Array  # (d,) median distance of the first batch from its origin: a usual size that no glitch moves
-    unit: Array  # (d,) distance from the origin at which squashing sets in; 0: it does not
+    largest: Array  # (d,) largest value so far: a flag that is seldom set is no outlier
+    first: Array  # (d,) median distance of the first batch from its origin: a typical size that no outlier moves
+    unit: Array  # (d,) distance from the origin at which arcsinh scaling bends; 0: the feature is not scaled
 
     @classmethod
     def empty(cls, d: int) -> Self:
@@ -50,8 +50,8 @@ class Statistics:
             mine[new] = theirs[old]
         return picked
 
-    def settle(self, X: Array) -> None:
-        """Choose the origin of features that this batch is the first to show."""
+    def set_origins(self, X: Array) -> None:
+        """Choose the origin of features that this batch shows for the first time."""
         present = np.isfinite(X)
         fresh = np.flatnonzero((self.count == 0.0) & present.any(axis=0))
         if present[:, fresh].all():  # the usual case, all features at once
@@ -67,20 +67,22 @@ class Statistics:
                 self.first[column] = np.median(np.abs(values - self.origin[column]))
 
     def clean(self, X: Array) -> tuple[Array, Mask, int]:
-        """Values from the origin with the mean where one is missing, the mask of what was there, the number cut."""
+        """Values relative to the origin (the mean where one is missing), which are present, how many were clipped."""
         present = np.isfinite(X)
-        X = np.where(present, squash(np.clip(X, -FURTHEST, FURTHEST) - self.origin, self.unit), self.mean)
+        X = np.where(present, scaled_by_arcsinh(np.clip(X, -FURTHEST, FURTHEST) - self.origin, self.unit), self.mean)
         limit = self.limits()
         cut = int((np.abs(X) > limit).sum())
         return np.clip(X, -limit, limit), present, cut
 
     def limits(self) -> Array:
-        """How far (d,) from its origin a value may be before it is cut."""
-        limit = np.where(self.count >= KNOWN_AFTER, np.maximum(CLIP * self._usual(), self.largest), CLIP * self.first)
+        """How far (d,) from its origin a value may be before it is clipped."""
+        limit = np.where(
+            self.count >= KNOWN_AFTER, np.maximum(CLIP * self._root_mean_square(), self.largest), CLIP * self.first
+        )
         return np.where(limit > 0.0, np.minimum(limit, LARGEST), LARGEST)
 
     def update(self, X: Array, present: Mask) -> None:
-        """Take in a cleaned batch; missing values do not count."""
+        """Update with a cleaned batch; missing values do not count."""
         n = present.sum(axis=0).astype(np.float64)
         mean = np.where(present, X, 0.0).sum(axis=0) / np.maximum(n, 1.0)
         spread = (np.where(present, X - mean, 0.0) ** 2).sum(axis=0)
@@ -91,8 +93,8 @@ class Statistics:
         self.count = self.count + n
         self.largest = np.maximum(self.largest, np.where(present, np.abs(X), 0.0).max(axis=0, initial=0.0))
 
-    def restate(self, X: Array, present: Mask, columns: Index, unit: Array) -> None:
-        """Give `columns` a unit; X (n, columns) are squashed values that stand for all there were."""
+    def recompute(self, X: Array, present: Mask, columns: Index, unit: Array) -> None:
+        """Give `columns` a unit; their statistics become those of the exemplars' scaled values X (n, columns)."""
         n = np.maximum(present.sum(axis=0), 1)
         self.unit[columns] = unit
         self.mean[columns] = np.where(present, X, 0.0).sum(axis=0) / n
@@ -100,8 +102,8 @@ class Statistics:
         self.spread[columns] = variance * self.count[columns]
         self.largest[columns] = np.where(present, np.abs(X), 0.0).max(axis=0, initial=0.0)
 
-    def restored(self, X: Array, columns: Index) -> Array:
-        """Values (n, columns) as they came: what cleaning did, undone."""
+    def raw_values(self, X: Array, columns: Index) -> Array:
+        """Values (n, columns) before cleaning: scaling and shift undone."""
         unit = self.unit[columns]
         return np.asarray((np.where(unit > 0.0, np.sinh(X) * unit, X) if unit.any() else X) + self.origin[columns])
 
@@ -109,12 +111,12 @@ class Statistics:
         """Standard deviation (d,); 0 for a feature that has not varied."""
         return np.asarray(np.sqrt(self.spread / np.maximum(self.count, 1.0)))
 
-    def _usual(self) -> Array:
+    def _root_mean_square(self) -> Array:
         return np.asarray(np.sqrt(self.spread / np.maximum(self.count, 1.0) + self.mean**2))
 
 
-def squash(X: Array, unit: Array) -> Array:
-    """X (n, d) in units (d,), logarithmic beyond them; the columns with a unit of 0 as they are."""
+def scaled_by_arcsinh(X: Array, unit: Array) -> Array:
+    """X (n, d) in units (d,), logarithmic beyond them; columns with unit 0 stay as they are."""
     if not unit.any():
         return X
     with np.errstate(over="ignore"):

@@ -2,11 +2,10 @@
 
 Called by `stages` with the distances of the anchors to a pool of labelled samples.
 
-The paper does not say how signatures are drawn. Drawn from whole classes they pull the clusters of a class
-together, which neighbours do not need and pay for. Here they are local: P is an anchor with its nearest
-samples of the same class, Q the next nearest of that class, K the nearest of all other classes. A triplet
-whose Q is nearer than its K by the margin is satisfied and changes nothing, so the learner rests where
-neighbours are right already.
+The paper does not say how signatures are drawn. Drawn from whole classes they pull the clusters of a class together,
+which nearest neighbours do not need and which costs accuracy. Here they are local: P is an anchor with its nearest
+samples of the same class, Q the next nearest of that class, K the nearest of all other classes. A triplet whose Q is
+nearer than its K by the margin is satisfied and changes nothing, so the metric rests where neighbours are right.
 """
 
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ class Triplets:
 
 
 def local_triplets(distances: Array, anchors: Index, labels: Index, m: int) -> Triplets:
-    """One triplet per anchor that has a fellow and an opponent in the pool.
+    """One triplet per anchor for which the pool has samples of the same class and of others.
 
     `distances` (A, n): squared distances of the anchors to the pool; `anchors` (A,): their rows in
     the pool; `labels` (n,): class of each sample of the pool.
@@ -46,12 +45,12 @@ def local_triplets(distances: Array, anchors: Index, labels: Index, m: int) -> T
 
 
 def _of_class(D: Array, anchors: Index, labels: Index, c: int, m: int) -> tuple[Index, Index, Index]:
-    fellows, others = np.flatnonzero(labels == c), np.flatnonzero(labels != c)
-    if len(fellows) < 2 or len(others) == 0:
+    same, others = np.flatnonzero(labels == c), np.flatnonzero(labels != c)
+    if len(same) < 2 or len(others) == 0:
         none = np.empty((0, m), dtype=np.intp)
         return none, none, none
     mine = D[labels[anchors] == c]
-    near = fellows[nearest(mine[:, fellows], min(2 * m, len(fellows)))[0]]  # an anchor is its own nearest
+    near = same[nearest(mine[:, same], min(2 * m, len(same)))[0]]  # an anchor is its own nearest neighbour
     half = min(m, (near.shape[1] + 1) // 2)
     far = others[nearest(mine[:, others], min(m, len(others)))[0]]
     fill = np.arange(m)

@@ -1,4 +1,6 @@
-r"""Views of one sample, and how they are weighed against each other.
+r"""Views: a metric with the embedded memory; and the pooling of several views' scores.
+
+Called by the learner, `experts` and `evolution`; calls `neighbours` and `missing`.
 
 A view is a metric over some columns of the current space with the memory embedded in it. Right after an
 evolution there are two: survivors only (all the memory knows) and the joint space (new features
@@ -7,7 +9,7 @@ too, partly estimated). Each scores classes by minus the log distance $s_v$, and
 $$ p(c) \propto \exp \sum_v w_v s_{v,c} $$
 
 with the weights learnt by online Newton steps on the log loss of what was predicted before it was learnt
-(prequential): calibration and the choice between views are the same two numbers.
+(prequential): the same weights calibrate the views and choose between them.
 """
 
 from dataclasses import dataclass, field
@@ -20,11 +22,11 @@ from eml.core.memory import Memory
 from eml.core.missing import Columns
 from eml.core.neighbours import FARTHEST, Embedded
 
-FIRST_WEIGHT = 4.0  # a class twice as far is 16 times less likely, until data say otherwise
+FIRST_WEIGHT = 4.0  # a class at twice the distance is 16 times less likely, until the weights are learnt
 LIGHTEST, HEAVIEST = 0.02, 50.0
-BELIEF = 2.0  # curvature the first weights start with: what a few doubtful records would give
-RIDGE = 0.1  # added to the curvature in every step: no division by none
-FORGET = 0.97  # in 32 labels
+BELIEF = 2.0  # initial curvature of the weights: worth a few uncertain samples
+RIDGE = 0.1  # added to the curvature in every step: keeps it invertible
+FORGET = 0.97  # discount of the past per 32 labels
 
 
 @dataclass(slots=True)
@@ -36,11 +38,17 @@ class View:
     L: Array  # (k, len(columns))
     recent: bool = False  # only the exemplars of the current space are embedded
     embedded: Embedded | None = None
-    by_column: Columns | None = None  # made when the first sample with missing values comes
-    centre: Array = field(default_factory=lambda: np.zeros(0))  # taken off before single precision
+    by_column: Columns | None = None  # built when the first sample with missing values comes
+    centre: Array = field(default_factory=lambda: np.zeros(0))  # subtracted before rounding to single precision
+
+    @property
+    def nbytes(self) -> int:
+        """What its arrays take in memory."""
+        parts = (self.L, self.embedded, self.by_column)
+        return sum(part.nbytes for part in parts if part is not None)
 
     def refresh(self, memory: Memory, classes: int, centre: Array) -> None:
-        """Embed the memory anew after it, or the metric, changed."""
+        """Embed the memory again after it or the metric changed."""
         self.centre = centre[self.columns]
         Z = self._centred(memory) @ self.L.T.astype(np.float32)
         y = memory.y[memory.recent] if self.recent else memory.y
@@ -54,7 +62,7 @@ class View:
         return np.asarray(X - self.centre.astype(np.float32))
 
     def embed(self, X: Array, there: Mask | None = None) -> Array32:
-        """Embedding (n, k) of samples of the whole space; a value that is not there counts as the centre."""
+        """Embedding (n, k) of samples of the whole space; a missing value counts as the centre."""
         centred = X[:, self.columns] - self.centre
         if there is not None:
             centred *= there
@@ -62,7 +70,7 @@ class View:
         return np.clip(Z, -FARTHEST, FARTHEST, out=Z)
 
     def distances(self, X: Array, present: Mask, memory: Memory, neighbours: int) -> Array:
-        """Distance (n, C) to every class; both sides lose the columns a sample does not have."""
+        """Distance (n, C) to every class; columns that a sample lacks are left out on both sides."""
         assert self.embedded is not None  # noqa: S101  a view is refreshed before it is asked
         there = present[:, self.columns]
         whole = there.all(axis=1)
@@ -77,7 +85,7 @@ class View:
         return out
 
     def columns_of(self, memory: Memory) -> Columns:
-        """The embedded memory column by column, made when it is first asked for."""
+        """The embedded memory column by column, built on first use."""
         assert self.embedded is not None  # noqa: S101  a view is refreshed before it is asked
         if self.by_column is None:
             self.by_column = Columns.build(self.embedded, self._centred(memory), self.L)
@@ -85,14 +93,14 @@ class View:
 
 
 @dataclass(slots=True)
-class Tally:
-    """What a view got right lately, of samples it had not learnt yet."""
+class RunningAccuracy:
+    """Recent prequential accuracy of a view."""
 
     hits: float = 0.0  # discounted: right ones and all
     trials: float = 0.0
 
     def record(self, scores: Array, y: Index) -> None:
-        """Count what the view would have said of labelled samples before they are learnt."""
+        """Update with the scores of labelled samples that were not learnt yet."""
         kept = discount(len(y))
         self.hits = kept * self.hits + float((scores.argmax(axis=1) == y).sum())
         self.trials = kept * self.trials + len(y)
@@ -112,7 +120,7 @@ class Pooling:
 
     @classmethod
     def start(cls, *weights: float) -> Self:
-        """Weights to begin with, easily changed."""
+        """Initial weights, with little inertia."""
         return cls(np.array(weights), np.eye(len(weights)) * BELIEF / max(1, len(weights)))
 
     def logits(self, scores: list[Array]) -> Array:
@@ -133,7 +141,7 @@ class Pooling:
             spread = S - expected[:, :, None]
             self.curvature = past + np.einsum("nc,vnc,unc->vu", p, spread, spread)
             step = np.linalg.solve(self.curvature + RIDGE * np.eye(len(self.w)), gradient)
-            # Where the softmax is flat a Newton step goes anywhere: one update may halve or double a weight.
+            # Where the softmax is flat a Newton step can be arbitrary: one update at most halves or doubles a weight.
             self.w = np.clip(self.w - step, np.maximum(before / 2, LIGHTEST), np.minimum(before * 2, HEAVIEST))
 
     @property
@@ -154,5 +162,5 @@ def softmax(logits: Array) -> Array:
 
 
 def log_losses(logits: Array, y: Index) -> Array:
-    """Log loss (..., n) of each sample: the yardstick for candidates of a metric."""
+    """Log loss (..., n) of each sample: what candidates of a metric are compared by."""
     return np.asarray(-np.log(np.maximum(softmax(logits)[..., np.arange(len(y)), y], 1e-12)))

@@ -101,7 +101,9 @@ def configuration(settings: Settings, extra: Mapping[str, str]) -> Configuration
         "python.fn-execution.bundle.time": str(
             job.checkpoint_interval_ms if settings.kafka.delivery == "exactly-once" else job.micro_batch_ms
         ),
-        "python.fn-execution.bundle.size": "10000",
+        # The rows of one window, each with many records: nothing is written before a bundle is done, and of a backlog
+        # a larger one would hold more records than the task can serve in the time of a checkpoint.
+        "python.fn-execution.bundle.size": str(job.buckets),
         # PyFlink keeps what is written to a map state in an entry per state and bucket, until a bundle ends: with
         # fewer entries it writes a bundle's states one by one.
         "python.state.cache-size": str(len(STATES) * job.buckets),

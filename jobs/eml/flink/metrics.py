@@ -11,7 +11,7 @@ from pyflink.metrics import MetricGroup
 
 from eml.stream.errors import CredentialsRefusedError, LookupRateError, RegistryUnavailableError, SchemaNotYetKnownError
 from eml.stream.labels.label_join import LabelCounts
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.output.events import (
     ANNOUNCED,
     DRIFT,
@@ -69,6 +69,10 @@ class Metrics:
             if count:
                 self._counter(name).inc(count)
         self._counted.clear()
+
+    def predicted(self, count: int) -> None:
+        """Readings were predicted, and nothing else happened."""
+        self._counted["predictions"] += count
 
     def updated(self) -> None:
         """A model was written."""

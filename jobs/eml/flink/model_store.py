@@ -75,12 +75,13 @@ class Live:
 
     model: KeyModel
     index: Index = Index()
-    sizes: dict[str, int] = field(default_factory=dict)  # bytes of each part in state
+    labels_size: int = 0  # bytes of their log in state, about as many as they take in memory
+    nbytes: int = 0  # what all of it takes in memory, as it was last counted
 
-    @property
-    def size(self) -> int:
-        """Bytes of the model's learners, about as many as they take in memory."""
-        return sum(self.sizes.values())
+    def count(self) -> int:
+        """Count anew what it takes in memory; by how much that grew."""
+        before, self.nbytes = self.nbytes, self.model.nbytes + self.labels_size
+        return self.nbytes - before
 
 
 @dataclass(slots=True)
@@ -141,6 +142,19 @@ class ModelStore:
         self._cache.move_to_end(key)
         return live
 
+    def at_hand(self, key: KafkaKey) -> Live | None:
+        """A model in the cache none of whose records waits, and of which nothing need be written."""
+        live = self._cache.get(key)
+        if live is None or key in self._queues[self._bucket] or self._is_old(live.index):
+            return None
+        self._cache.move_to_end(key)
+        return live
+
+    def recount(self, live: Live) -> None:
+        """A model in the cache was asked: what that needs was laid out, and may take some memory."""
+        self._cached_bytes += live.count()
+        self._shrink()
+
     def load(self, name: KeyName, parts: state_codec.StateParts) -> KeyModel:
         """A model from its parts."""
         return state_codec.load(name, self._settings, parts, self._donors)
@@ -153,14 +167,21 @@ class ModelStore:
         """Take a model out of the cache; its state stays."""
         live = self._cache.pop(key, None)
         if live is not None:
-            self._cached_bytes -= live.size
+            self._cached_bytes -= live.nbytes
             self._donors.forget(live.model.key)
 
     def store(self, key: KafkaKey, live: Live, *, everything: bool = False) -> bool:
         """Write what changed, all of it now and then; whether a model was written."""
-        before, index = live.size, live.index
+        written = self._write(key, live, everything=everything)
+        if self._cache.get(key) is live:
+            self._cached_bytes += live.count()
+            self._shrink()
+        return written
+
+    def _write(self, key: KafkaKey, live: Live, *, everything: bool) -> bool:
+        index = live.index
         written_at = index.written_at
-        everything |= written_at is not None and self._now - written_at > self._ttl_s / REFRESHES
+        everything |= written_at is not None and self._is_old(index)
         if written_at is not None and not everything and not state_codec.has_changes(live.model):
             return False
         changes = state_codec.take_changes(live.model, everything=everything, log=True)
@@ -168,33 +189,28 @@ class ModelStore:
         for part, data in written.items():
             if data is not None:
                 self._states[part].put(key, data)
-                live.sizes[part] = len(data)
         if everything or written_at is None:
             written_at = self._now
         new = {part for part, data in written.items() if data is not None}
-        labels = self._append("labels", key, live, index.labels, changes.all_labels, changes.labels)
-        pieces = self._append("changes", key, live, index.changes, changes.model and b"", changes.changes)
+        size = 0 if changes.all_labels is not None else live.labels_size
+        live.labels_size = size + sum(map(len, (changes.all_labels or b"", *changes.labels)))
+        labels = self._append("labels", key, index.labels, changes.all_labels, changes.labels)
+        pieces = self._append("changes", key, index.changes, changes.model and b"", changes.changes)
         index = Index(written_at, index.parts | new, labels, pieces)
         if index != live.index:
             self._states["index"].put(key, index.dump())
             live.index = index
-        if self._cache.get(key) is live:
-            self._cached_bytes += live.size - before
-            self._shrink()
         return changes.model is not None or bool(changes.changes)
 
-    def _append(
-        self, log: str, key: KafkaKey, live: Live, count: int, anew: bytes | None, pieces: Sequence[bytes]
-    ) -> int:
+    def _append(self, log: str, key: KafkaKey, count: int, anew: bytes | None, pieces: Sequence[bytes]) -> int:
         """Write new pieces of a log that has `count`, behind its only piece `anew` where it begins anew; the count."""
         state = self._states[log]
         if anew is not None:
             for number in range(1 if anew else 0, count):
                 state.remove(f"{number}:{key}")
-            live.sizes[log], count = 0, 0
+            count = 0
         for piece in (*([anew] if anew else []), *pieces):
             state.put(f"{count}:{key}", piece)
-            live.sizes[log] = live.sizes.get(log, 0) + len(piece)
             count += 1
         return count
 
@@ -204,10 +220,7 @@ class ModelStore:
             self._clear(key, index)
             index = Index()
         parts = self._parts(key, index)
-        sizes = {part: len(getattr(parts, part) or b"") for part in PARTS}
-        sizes["labels"] = sum(map(len, parts.labels))
-        sizes["changes"] = sum(map(len, parts.changes))
-        return Live(self.load(name, parts), index, sizes)
+        return Live(self.load(name, parts), index, sum(map(len, parts.labels)))
 
     def _index(self, key: KafkaKey) -> Index:
         data = self._states["index"].get(key)
@@ -219,6 +232,10 @@ class ModelStore:
             [self._states[log].get(f"{number}:{key}") for number in range(getattr(index, log))] for log in LOGS
         )
         return state_codec.StateParts(found.get("model"), found.get("window"), found.get("others"), labels, changes)
+
+    def _is_old(self, index: Index) -> bool:
+        """Whether all of a model is to be written again, or for the first time."""
+        return index.written_at is None or self._now - index.written_at > self._ttl_s / REFRESHES
 
     def _is_over(self, index: Index) -> bool:
         return index.written_at is not None and self._now - index.written_at > FORGOTTEN * self._ttl_s
@@ -232,15 +249,14 @@ class ModelStore:
 
     def _put(self, key: KafkaKey, live: Live) -> None:
         self._cache[key] = live
-        self._cached_bytes += live.size
+        self._cached_bytes += live.count()
         self._shrink()
 
     def _shrink(self) -> None:
         """Drop the models used longest ago; the one at hand stays, however large."""
-        limit, most = self._settings.limits.cached_bytes, self._settings.job.cached_learners
-        while len(self._cache) > 1 and (len(self._cache) > most or self._cached_bytes > limit):
+        while len(self._cache) > 1 and self._cached_bytes > self._settings.limits.cached_bytes:
             _, dropped = self._cache.popitem(last=False)
-            self._cached_bytes -= dropped.size
+            self._cached_bytes -= dropped.nbytes
 
     # -- records that wait -----------------------------------------------------------------------------------------
 

@@ -21,14 +21,14 @@ from eml.flink.model_store import Live, ModelStore, Queue
 from eml.flink.notices import Notices
 from eml.flink.rows import Rows, Written
 from eml.settings import Settings, for_workers
-from eml.stream.avro.batch_decoding import BatchDecoding, Decode, decode
+from eml.stream.avro.micro_batch import Decode, MicroBatch, decode
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.keys import KafkaKey, KeyName, ReadKey
 from eml.stream.limits import in_pieces, record_size
 from eml.stream.model_keys import model_names
 from eml.stream.models import isolation, state_codec
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.micro_batch import LookUp, Results
+from eml.stream.models.reading_batch import LookUp, Results
 from eml.stream.models.record_reader import schema_wait_ms
 from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.records import NO_KEY_NAME, Raw
@@ -78,11 +78,12 @@ class EvolvingOperator(KeyedProcessFunction):
     def process_element(self, value: Row, ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
         """A micro-batch of the bucket's models, column by column."""
         self._store.enter(ctx.get_current_key())
-        models = self._rows.records(value)
-        records = (raw for of_model in models.values() for raw in of_model)
-        self._decode = BatchDecoding(records, self._registry.cached_schema, self._settings.limits).take
-        for key, of_model in models.items():
-            self._serve(key, of_model, ctx)
+        call = self._rows.call(value)
+        call.decode_together(self._registry.cached_schema)
+        self._decode = call.decode
+        for key, numbers in call.models.items():
+            if not self._answer(key, numbers, call):
+                self._serve(key, call.raws(numbers), ctx)
         yield from self._finished()
 
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterator[Row]:
@@ -99,6 +100,28 @@ class EvolvingOperator(KeyedProcessFunction):
         self._decode = decode
         self._metrics.flush()
         yield from self._rows.rows(written)
+
+    def _answer(self, key: KafkaKey, numbers: list[int], call: MicroBatch) -> bool:
+        """Answer readings of a model at which nothing else happens; False where more may happen, or something is wrong.
+
+        Then they are served one after another, which finds what is wrong and with which.
+        """
+        live = self._store.at_hand(key)
+        readings = call.unlabelled(numbers) if live is not None else None
+        if live is None or readings is None:
+            return False
+        try:
+            devices = [live.model.device_of(kafka_key) for kafka_key in readings.keys]
+            answers = live.model.predict_unlabelled(readings, self._newest.newest)
+            if answers is None:
+                return False
+            written = self._rows.answered(live.model.key, devices, readings, answers)
+        except Exception:  # noqa: BLE001  nothing was changed
+            return False
+        self._store.recount(live)
+        self._out.add(written)
+        self._metrics.predicted(len(numbers))
+        return True
 
     # -- a model ---------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,8 @@ from eml.stream.model_keys import ALL, HEADER
 
 RESULTS = (
     Schema.new_builder()
-    .column("predictions", "ARRAY<ROW<kafka_key BYTES, content BYTES>>")
+    .column("prediction_keys", "ARRAY<BYTES>")
+    .column("predictions", "ARRAY<BYTES>")
     .column("evolutions", "ARRAY<ROW<kafka_key BYTES, content BYTES>>")
     .column("dead_letters", "ARRAY<ROW<kafka_key BYTES, content BYTES, headers MAP<STRING, BYTES>>>")
     .build()
@@ -156,13 +157,18 @@ def write(tables: StreamTableEnvironment, settings: Settings, results: DataStrea
     kafka = settings.kafka
     tables.create_temporary_view("results", tables.from_data_stream(results, RESULTS))
     statements = tables.create_statement_set()
-    for kind, topic in (("predictions", kafka.predictions_topic), ("evolutions", kafka.evolutions_topic)):
-        tables.execute_sql(sink_table(kafka, kind, topic))
-        statements.add_insert_sql(f"""
-            INSERT INTO {kind}_sink
-            SELECT kafka_key, content, CAST(NULL AS MAP<STRING, BYTES>)
-            FROM results CROSS JOIN UNNEST({kind}) AS exploded (kafka_key, content)
-        """)  # noqa: S608  names of ours
+    tables.execute_sql(sink_table(kafka, "predictions", kafka.predictions_topic))
+    statements.add_insert_sql("""
+        INSERT INTO predictions_sink
+        SELECT prediction_keys[number], content, CAST(NULL AS MAP<STRING, BYTES>)
+        FROM results CROSS JOIN UNNEST(predictions) WITH ORDINALITY AS exploded (content, number)
+    """)
+    tables.execute_sql(sink_table(kafka, "evolutions", kafka.evolutions_topic))
+    statements.add_insert_sql("""
+        INSERT INTO evolutions_sink
+        SELECT kafka_key, content, CAST(NULL AS MAP<STRING, BYTES>)
+        FROM results CROSS JOIN UNNEST(evolutions) AS exploded (kafka_key, content)
+    """)
     tables.execute_sql(sink_table(kafka, "dead_letters", kafka.dead_letters_topic))
     statements.add_insert_sql("""
         INSERT INTO dead_letters_sink

@@ -11,11 +11,12 @@ from pyflink.common import Row, Types
 
 from eml.flink.model_store import BYTES
 from eml.settings import Settings
+from eml.stream.avro.micro_batch import Columns, MicroBatch, ReadingColumns
 from eml.stream.keys import KafkaKey, KeyName
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.output import dead_letters
 from eml.stream.output.encoder import Encoder
-from eml.stream.records import Position, Raw
+from eml.stream.output.predictions import PredictedRows
 
 HEADERS = Types.MAP(Types.STRING(), BYTES)
 # A micro-batch has a column for each of model, key, partition, offset, timestamp, value, headers and whether it is a
@@ -34,20 +35,24 @@ INPUT = Types.ROW([Types.STRING(), Types.ROW([Types.OBJECT_ARRAY(column) for col
 RECORD = Types.ROW_NAMED(["kafka_key", "content"], [BYTES, BYTES])
 LETTER = Types.ROW_NAMED(["kafka_key", "content", "headers"], [BYTES, BYTES, HEADERS])
 KINDS = ("predictions", "evolutions", "dead_letters")
-OUTPUT = Types.ROW_NAMED(list(KINDS), [Types.OBJECT_ARRAY(kind) for kind in (RECORD, RECORD, LETTER)])
-NO_HEADERS: dict[str, bytes | None] = {}
+# Predictions are as many as readings: two columns of bytes take a quarter of the time of a row for each.
+OUTPUT = Types.ROW_NAMED(
+    ["prediction_keys", *KINDS], [Types.OBJECT_ARRAY(kind) for kind in (BYTES, BYTES, RECORD, LETTER)]
+)
 
 
 @dataclass(slots=True)
 class Written:
-    """Results as they will be written: rows of key and content, dead letters also with headers."""
+    """Results as they will be written: events as rows of key and content, dead letters also with headers."""
 
-    predictions: list[Row] = field(default_factory=list)
+    prediction_keys: list[bytes | None] = field(default_factory=list)
+    predictions: list[bytes] = field(default_factory=list)
     evolutions: list[Row] = field(default_factory=list)
     dead_letters: list[Row] = field(default_factory=list)
 
     def add(self, later: "Written") -> None:
         """Append what another model gave."""
+        self.prediction_keys += later.prediction_keys
         self.predictions += later.predictions
         self.evolutions += later.evolutions
         self.dead_letters += later.dead_letters
@@ -61,25 +66,32 @@ class Rows:
         self._by_key = settings.model.by == "key"
         self._encoder = Encoder(prediction_schema_id, evolution_schema_id, settings.limits.event_bytes)
 
-    def records(self, columns: Sequence[Sequence[Any]]) -> dict[KafkaKey, list[Raw]]:
-        """The records of a micro-batch by the key of their model, in their order."""
-        readings, labels = self._kafka.readings_topic, self._kafka.labels_topic
-        found: dict[KafkaKey, list[Raw]] = {}
+    def call(self, columns: Sequence[list[Any]]) -> MicroBatch:
+        """A micro-batch of the models of a bucket."""
         models, keys, *rest = columns
-        for model, key, partition, offset, timestamp, value, headers, is_label in zip(
-            keys if self._by_key else models, keys, *rest, strict=True
-        ):
-            position = Position(labels if is_label else readings, partition, offset, timestamp)
-            found.setdefault(model, []).append(Raw(value, position, headers or NO_HEADERS, key))
-        return found
+        return MicroBatch(
+            Columns(keys if self._by_key else models, keys, *rest),
+            self._kafka.readings_topic,
+            self._kafka.labels_topic,
+            self._limits,
+        )
+
+    def answered(
+        self, name: KeyName, devices: Sequence[KeyName], readings: ReadingColumns, answers: PredictedRows
+    ) -> Written:
+        """The predictions of readings at which nothing else happened."""
+        return Written(
+            [key.encode("latin-1") or None for key in readings.keys],
+            self._encoder.predictions(name, devices, readings, answers),
+        )
 
     def written(self, key: KafkaKey, name: KeyName, results: Results) -> Written:
         """What became of a model's records; its `name` stands in predictions and events."""
         encoder, kafka_key = self._encoder, key.encode("latin-1")
         written = Written()
         for scored in results.predictions:
-            own = scored.kafka_key.encode("latin-1") or None
-            written.predictions.append(Row(own, encoder.prediction(name, scored)))
+            written.prediction_keys.append(scored.kafka_key.encode("latin-1") or None)
+            written.predictions.append(encoder.prediction(name, scored))
         for evolved in results.evolutions:
             written.evolutions.append(Row(kafka_key or None, encoder.evolution(name, evolved)))
         for dead in results.dead_letters:
@@ -89,24 +101,27 @@ class Rows:
 
     def rows(self, written: Written) -> Iterator[Row]:
         """All that a call gave, in rows of bounded size."""
-        pieces = [list(self._pieces(getattr(written, kind))) for kind in KINDS]
-        for number in range(max(map(len, pieces))):
+        letters = written.dead_letters
+        pieces = {
+            "predictions": list(self._pieces(list(map(len, written.predictions)))),
+            "evolutions": list(self._pieces([len(record[1]) for record in written.evolutions])),
+            "dead_letters": list(self._pieces([len(record[1] or b"") for record in letters])),
+        }
+        for number in range(max(map(len, pieces.values()))):
+            here = {kind: parts[number] if number < len(parts) else slice(0) for kind, parts in pieces.items()}
             yield Row(
-                **{
-                    kind: parts[number] if number < len(parts) else []
-                    for kind, parts in zip(KINDS, pieces, strict=True)
-                }
+                prediction_keys=written.prediction_keys[here["predictions"]],
+                **{kind: getattr(written, kind)[piece] for kind, piece in here.items()},
             )
 
-    def _pieces(self, records: list[Row]) -> Iterator[list[Row]]:
-        """Rows in pieces of at most `batch_records` and, but for single ones, `batch_bytes`."""
+    def _pieces(self, sizes: Sequence[int]) -> Iterator[slice]:
+        """Records of these sizes in pieces of at most `batch_records` and, but for single ones, `batch_bytes`."""
         start, size = 0, 0
-        for number, record in enumerate(records):
-            more = len(record[1] or b"")
+        for number, more in enumerate(sizes):
             full = number - start >= self._limits.batch_records or size + more > self._limits.batch_bytes
             if number > start and full:
-                yield records[start:number]
+                yield slice(start, number)
                 start, size = number, 0
             size += more
-        if start < len(records):
-            yield records[start:]
+        if start < len(sizes):
+            yield slice(start, len(sizes))

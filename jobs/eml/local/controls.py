@@ -14,7 +14,7 @@ from eml.local.sender import Sent
 from eml.settings import Settings
 from eml.stream.keys import KeyName
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.micro_batch import LookUp
+from eml.stream.models.reading_batch import LookUp
 from eml.stream.records import Position, Raw
 
 Labels = dict[str, str | None]  # predicted, by event id

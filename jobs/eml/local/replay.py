@@ -17,7 +17,7 @@ from eml.settings import Settings
 from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.model_keys import model_of
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.models.warm_start import WarmStartModels
 from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.output.events import EVOLUTION, EvolutionEvent

@@ -22,6 +22,9 @@ KINDS: dict[str, dict[str, Any]] = {section: get_type_hints(kind) for section, k
 # A secret, and the setting that names a file with it instead.
 SECRET_FILES = {"registry.password": "registry.password_file", "registry.bearer_token": "registry.bearer_token_file"}
 RIVALS = {**SECRET_FILES, **{file: secret for secret, file in SECRET_FILES.items()}}
+# Settings that were removed or renamed: the old name is refused, and the message says what to use.
+REMOVED = {("job", "cached_learners"): "limits.cached_bytes alone bounds the models in memory"}
+RENAMED = {("learner", "spell"): "one_hot", ("learner", "squash"): "arcsinh"}
 
 
 class SettingsError(EmlError):
@@ -223,6 +226,10 @@ def _no_section(section: str) -> str:
 
 
 def _no_setting(source: Source, section: str, key: str) -> str:
+    if (section, key) in REMOVED:
+        return f"this setting was removed: {REMOVED[section, key]}"
+    if (section, key) in RENAMED:
+        return f"this setting has another name now: {source.name(section, RENAMED[section, key])}"
     near = get_close_matches(key, KINDS[section], 1)
     homes = [(section, near[0])] if near else [(other, key) for other, kinds in KINDS.items() if key in kinds]
     if homes:

@@ -117,7 +117,6 @@ class JobSettings:
     checkpoint_dir: str = ""  # a URI all of the cluster can write; empty: as the cluster is set up, or a local default
     savepoint_dir: str = ""  # the same for savepoints; empty: beside the checkpoints
     log_dir: str = ""  # of a run on this machine alone; empty: FLINK_LOG_DIR, or ~/.local/state/eml/logs
-    cached_learners: int = 1_000  # per task
     state_ttl_ms: int = 2_592_000_000  # a key silent for this long is forgotten (30 days)
     waiting_full: Literal["dead-letter", "block"] = "dead-letter"  # what becomes of records beyond limits.waiting_*
     on_internal_error: Literal["dead-letter", "stop"] = "dead-letter"  # a record that makes our own code fail
@@ -144,7 +143,7 @@ class LimitsSettings:
     batch_bytes: int = 16_777_216  # the same in bytes
     waiting_records: int = 10_000  # per key, for a schema that cannot be had now
     waiting_bytes: int = 16_777_216  # the same in bytes: they are read and written together
-    cached_bytes: int = 536_870_912  # models in memory, per task, beside job.cached_learners
+    cached_bytes: int = 536_870_912  # models in memory, per task
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from eml.stream.keys import KafkaKey, KeyName
 
+Headers = Mapping[str, bytes | None]
+NO_HEADERS: Headers = {}
 NO_KAFKA_KEY = KafkaKey("")
 NO_KEY_NAME = KeyName("")
 
@@ -39,6 +41,7 @@ class Raw:
 
     value: bytes | None
     position: Position
-    headers: Mapping[str, bytes | None]
+    headers: Headers
     key: KafkaKey = NO_KAFKA_KEY
     device: KeyName = NO_KEY_NAME  # whose record it is, where a model has many devices; empty: the model's
+    number: int = -1  # in the micro-batch that brought it; -1: it was kept meanwhile

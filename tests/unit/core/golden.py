@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
+from eml.core.one_hot import code_column
 from eml.core.snapshot import VERSION
-from eml.core.spelling import spelled
 from tests.unit.core.helpers import World, space
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -36,8 +36,8 @@ def record_file(version: int) -> Path:
 
 
 def learner() -> EvolvingMetricLearner:
-    """Two evolutions, two views, a T-stage under way, features in the attic, a code, values missing and cut."""
-    levels = tuple(spelled("f3", level) for level in (0, 1, 2))
+    """Two evolutions, two views, a T-stage under way, retired columns, a code, values missing and cut."""
+    levels = tuple(code_column("f3", level) for level in (0, 1, 2))
     made = EvolvingMetricLearner(FeatureSpace(("f0", "f1", "f2", *levels, "f4")), CONFIG, seed=3)
     for seed, columns in ((1, (0, 1, 2, 3, 4)), (2, (2, 3, 4, 5, 6)), (3, (3, 4, 5, 6, 7, 8))):
         if seed > 1:

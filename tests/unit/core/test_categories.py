@@ -10,10 +10,18 @@ from hypothesis import strategies as st
 
 from eml.core import EvolvingMetricLearner, FeatureSpace
 from eml.core.arrays import Array
+from eml.core.category_detection import MAX_SYMBOLS, MAX_SYMBOLS_TOGETHER
 from eml.core.errors import FeatureError
-from eml.core.levels import ALL_SYMBOLS, SYMBOLS
-from eml.core.spelling import Spelling, codes_in, first_columns, fold_evolution, others, symbol, symbols_in
-from eml.core.symbols import BITS, number_of
+from eml.core.hashed_symbols import BITS, hash_symbol
+from eml.core.one_hot import (
+    OneHotEncoder,
+    categories_in,
+    category_column,
+    codes_in,
+    first_encoded_space,
+    fold_evolution,
+    other_column,
+)
 from tests.unit.core.helpers import SMALL, accuracy, letters
 
 MODE = FeatureSpace(("t", "mode", "p"), categories=frozenset({"mode"}))
@@ -26,7 +34,7 @@ def draw(count: int, seed: int, *, missing: float = 0.0, clear: float = 0.9) -> 
     random = np.random.default_rng(seed)
     y = random.integers(0, 3, count)
     told = np.where(random.random(count) < clear, y, random.integers(0, 3, count))
-    modes = [number_of(SYMBOLS_OF_CLASS[int(c)][random.integers(0, 2)]) for c in told]
+    modes = [hash_symbol(SYMBOLS_OF_CLASS[int(c)][random.integers(0, 2)]) for c in told]
     X = np.column_stack([random.normal(size=count), modes, 50.0 * random.normal(size=count)])
     X[random.random(count) < missing, 1] = np.nan
     return X, y.tolist()
@@ -42,11 +50,11 @@ def taught(space: FeatureSpace = MODE, count: int = 256, **how: float) -> Evolvi
 
 
 def levels(learner: EvolvingMetricLearner) -> dict[str, list[float]]:
-    return symbols_in(learner._state.space.names)
+    return categories_in(learner._state.space.names)
 
 
 def numbers(*symbols: str) -> list[float]:
-    return [number_of(each) for each in symbols]
+    return [hash_symbol(each) for each in symbols]
 
 
 # -- spaces --------------------------------------------------------------------------------------------------------
@@ -70,21 +78,27 @@ def test_an_amount_that_becomes_a_category_has_vanished_and_come():
 
 
 def test_a_category_has_a_column_before_it_has_a_level():
-    inner = first_columns(MODE)
-    assert inner.names == ("t", others("mode"), "p")
-    assert Spelling(inner).outer == MODE
+    inner = first_encoded_space(MODE)
+    assert inner.names == ("t", other_column("mode"), "p")
+    assert OneHotEncoder(inner).inputs == MODE
     np.testing.assert_array_equal(
-        Spelling(inner).spell(np.array([[1.0, 7.0, 2.0], [1.0, np.nan, np.inf]])),
+        OneHotEncoder(inner).encode(np.array([[1.0, 7.0, 2.0], [1.0, np.nan, np.inf]])),
         [[1.0, 1.0, 2.0], [1.0, np.nan, np.inf]],
     )
 
 
 def test_a_symbol_has_its_column_or_is_one_of_the_others():
-    names = ("t", others("mode"), symbol("mode", 3.0), others("site"), symbol("mode", 2.0**52 - 1))
-    spelling = Spelling(FeatureSpace(names))
-    assert spelling.outer == FeatureSpace(("t", "mode", "site"), categories=frozenset({"mode", "site"}))
+    names = (
+        "t",
+        other_column("mode"),
+        category_column("mode", 3.0),
+        other_column("site"),
+        category_column("mode", 2.0**52 - 1),
+    )
+    encoder = OneHotEncoder(FeatureSpace(names))
+    assert encoder.inputs == FeatureSpace(("t", "mode", "site"), categories=frozenset({"mode", "site"}))
     X = np.array([[5.0, 3.0, 1.0], [5.0, 2.0**52 - 1, np.nan], [5.0, 2.0**52 - 2, 0.0], [np.nan, np.nan, 0.0]])
-    got = spelling.spell(X)
+    got = encoder.encode(X)
     np.testing.assert_array_equal(got[:3, [1, 2, 4]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]])
     np.testing.assert_array_equal(got[:, 3], [1, np.nan, 1, 1])
     assert np.isnan(got[3, [0, 1, 2, 4]]).all()
@@ -92,10 +106,10 @@ def test_a_symbol_has_its_column_or_is_one_of_the_others():
 
 @given(st.text())
 def test_a_symbols_number_is_exact_in_the_name_of_its_column(text):
-    number = number_of(text)
+    number = hash_symbol(text)
     assert 0.0 <= number < 2.0**BITS
     assert number == int(number)
-    assert symbols_in([symbol("f", number)]) == {"f": [number]}
+    assert categories_in([category_column("f", number)]) == {"f": [number]}
 
 
 def test_a_symbols_number_never_changes():
@@ -119,15 +133,15 @@ def test_a_category_that_decides_the_class_is_learnt():
 
 def test_it_is_no_amount_from_the_first_label_on():
     learner = EvolvingMetricLearner(MODE, SMALL)
-    assert learner.predict_one([0.0, number_of("run"), 0.0]).label is None
-    learner.learn([[0.0, number_of("run"), 0.0], [0.0, number_of("fail"), 0.0]], [1, 2])
+    assert learner.predict_one([0.0, hash_symbol("run"), 0.0]).label is None
+    learner.learn([[0.0, hash_symbol("run"), 0.0], [0.0, hash_symbol("fail"), 0.0]], [1, 2])
     assert levels(learner) == {"mode": numbers("run", "fail")}
-    assert learner.predict_one([0.0, number_of("run"), 0.0]).label == 1
-    assert learner.predict_one([0.0, number_of("fail"), 0.0]).label == 2
+    assert learner.predict_one([0.0, hash_symbol("run"), 0.0]).label == 1
+    assert learner.predict_one([0.0, hash_symbol("fail"), 0.0]).label == 2
 
 
 def test_the_setting_for_codes_does_not_concern_categories():
-    learner = EvolvingMetricLearner(MODE, replace(SMALL, spell=False))
+    learner = EvolvingMetricLearner(MODE, replace(SMALL, one_hot=False))
     learner.learn(*draw(64, 1))
     assert len(levels(learner)["mode"]) == 6
 
@@ -141,7 +155,7 @@ def test_codes_are_found_beside_categories_and_those_stay_as_they_are():
         learner.learn(np.hstack([mode, X]), y)
     assert set(codes_in(learner._state.space.names)) == {f"f{c}" for c in range(8)}
     assert sorted(levels(learner)["mode"]) == [0.0, 1.0, 2.0]
-    assert not learner._state.statistics.unit[learner._state.spelling.others].any()
+    assert not learner._state.statistics.unit[learner._state.encoder.other_columns].any()
     assert learner.space == space
 
 
@@ -161,16 +175,16 @@ def test_symbols_that_come_late_are_learnt():
     for seed in range(10, 30):
         X, y = draw(32, seed)
         rows = random.random(32) < 0.5
-        X[rows, 1] = [number_of(late[label]) for label, hit in zip(y, rows, strict=True) if hit]
+        X[rows, 1] = [hash_symbol(late[label]) for label, hit in zip(y, rows, strict=True) if hit]
         learner.learn(X, y)
-    asked = np.array([[0.0, number_of(each), 0.0] for each in late.values()])
+    asked = np.array([[0.0, hash_symbol(each), 0.0] for each in late.values()])
     assert learner.predict_many(asked).labels == [0, 1, 2]
 
 
 def test_rows_have_the_same_bits_alone_and_in_a_batch():
     learner = taught(missing=0.1)
     X, _ = draw(40, 77, missing=0.2)
-    X[3, 1] = number_of("never seen")
+    X[3, 1] = hash_symbol("never seen")
     together = learner.predict_many(X)
     for row in range(len(X)):
         alone = learner.predict_many(X[row : row + 1])
@@ -184,13 +198,13 @@ def test_a_stranger_with_a_thousand_symbols_gets_no_more_than_the_bound():
         X, y = draw(32, seed)
         X[:, 1] = np.random.default_rng(seed).integers(0, 2**BITS, 32)
         learner.learn(X, y)
-    assert len(levels(learner)["mode"]) == SYMBOLS
-    assert learner._state.memory.X.shape[1] == 3 + SYMBOLS
+    assert len(levels(learner)["mode"]) == MAX_SYMBOLS
+    assert learner._state.memory.X.shape[1] == 3 + MAX_SYMBOLS
 
 
 def test_symbols_that_no_exemplar_shows_any_more_make_room():
     learner = EvolvingMetricLearner(MODE, SMALL)
-    for start in range(0, 4 * SYMBOLS, 32):  # firmware versions, each for a while
+    for start in range(0, 4 * MAX_SYMBOLS, 32):  # firmware versions, each for a while
         X, y = draw(32, start)
         X[:, 1] = numbers(*(f"1.{start + i}" for i in range(32)))
         learner.learn(X, y)
@@ -207,7 +221,7 @@ def test_all_categories_together_have_a_bound():
     for seed in range(4):
         X = np.random.default_rng(seed).integers(0, 1_000, (32, 40)).astype(float)
         learner.learn(X, [0, 1] * 16)
-    assert sum(map(len, levels(learner).values())) <= ALL_SYMBOLS
+    assert sum(map(len, levels(learner).values())) <= MAX_SYMBOLS_TOGETHER
     assert len(learner.space) == 40
     learner.predict_many(X)
 
@@ -276,13 +290,13 @@ def test_an_announced_change_keeps_the_category_and_meets_new_symbols_on_the_way
     learner.announce(coming)
     for seed in range(20, 24):
         X, y = draw(32, seed)
-        X[:4, 1] = number_of(f"new{seed}")
+        X[:4, 1] = hash_symbol(f"new{seed}")
         learner.learn(X, y)
     assert learner.upcoming == coming
     evolution = learner.evolve(coming)
     assert evolution.announced
     assert evolution.change.survived == ("mode",)
-    assert number_of("new23") in levels(learner)["mode"]
+    assert hash_symbol("new23") in levels(learner)["mode"]
     unseen, truth = draw(300, 99)
     asked = np.column_stack([unseen[:, 1], np.full(300, np.nan)])
     assert accuracy(learner, asked, truth) > 0.85
@@ -305,7 +319,7 @@ def test_a_handful_of_nulls_in_a_category_of_many_levels_makes_no_stranger():
     X, y = draw(32, 40)
     X[:, 1] = np.nan
     learner.learn(X, y)
-    known = learner._state.knowing(np.arange(len(learner._state.space)), 0.5)
+    known = learner._state.with_observed(np.arange(len(learner._state.space)), 0.5)
     assert known.all()
     assert len(known) >= rows
 

@@ -9,7 +9,7 @@ import pytest
 
 from eml.core import EvolvingMetricLearner, FeatureError, LearnerConfig
 from eml.core.arrays import Array
-from eml.core.reaction import WIDENED, Reaction
+from eml.core.drift import WIDENED, Reaction
 from tests.unit.core.helpers import SMALL, World, accuracy, space, taught
 from tests.unit.core.test_snapshot import STAGES, Make, live
 

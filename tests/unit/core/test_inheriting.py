@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from eml.core.completion import complete
 from eml.core.fitting import Fitter, scaling
+from eml.core.imputation import impute
 from eml.core.inheriting import ENOUGH_DONORS, FEWEST_DONORS, Exemplars, Inheritance, Stack, donors_of, inherit
 from eml.core.stages import Objective
 from eml.core.views import View
@@ -38,7 +38,7 @@ def test_estimates_come_from_the_nearest_fellows_of_the_same_class():
     Z = np.array([[0.0], [0.1], [9.0], [0.05]])
     values = np.array([[10.0], [0.0], [20.0], [99.0]])
     y = np.array([0, 0, 0, 1])
-    done = complete(Z, values, np.array([False, True, False, False]), y, np.array([0, 2, 3]))
+    done = impute(Z, values, np.array([False, True, False, False]), y, np.array([0, 2, 3]))
     assert done[1, 0] == pytest.approx(10.0, abs=0.2)  # row 0 is near; row 2 is far; row 3 is nearer but no fellow
     np.testing.assert_array_equal(done[[0, 2, 3]], values[[0, 2, 3]])
 
@@ -46,16 +46,16 @@ def test_estimates_come_from_the_nearest_fellows_of_the_same_class():
 def test_estimates_are_means_of_what_donors_have():
     random = np.random.default_rng(0)
     Z, values = random.normal(size=(60, 2)), random.normal(size=(60, 3))
-    y, needy = np.arange(60) % 2, np.arange(60) >= 20
-    done = complete(Z, values, needy, y, np.arange(20))
+    y, receivers = np.arange(60) % 2, np.arange(60) >= 20
+    done = impute(Z, values, receivers, y, np.arange(20))
     for c in range(2):
-        given, got = values[:20][y[:20] == c], done[needy & (y == c)]
+        given, got = values[:20][y[:20] == c], done[receivers & (y == c)]
         assert (got >= given.min(axis=0) - 1e-6).all()
         assert (got <= given.max(axis=0) + 1e-6).all()
 
 
 def test_a_class_without_donors_takes_from_all():
-    done = complete(
+    done = impute(
         np.zeros((3, 1)),
         np.array([[1.0], [3.0], [0.0]]),
         np.array([False, False, True]),
@@ -67,7 +67,7 @@ def test_a_class_without_donors_takes_from_all():
 
 def test_completing_leaves_its_input_alone():
     values = np.array([[1.0], [0.0]])
-    complete(np.zeros((2, 1)), values, np.array([False, True]), np.array([0, 0]), np.array([0]))
+    impute(np.zeros((2, 1)), values, np.array([False, True]), np.array([0, 0]), np.array([0]))
     np.testing.assert_array_equal(values, [[1.0], [0.0]])
 
 
@@ -102,8 +102,8 @@ def test_observed_values_stay_and_missing_ones_are_estimated():
     exemplars, y, truth = problem(40)
     inheritance = run(exemplars)
     assert inheritance is not None
-    np.testing.assert_array_equal(inheritance.completed[exemplars.observed], truth[exemplars.observed])
-    estimated = inheritance.completed[40:, 2:]
+    np.testing.assert_array_equal(inheritance.imputed[exemplars.observed], truth[exemplars.observed])
+    estimated = inheritance.imputed[40:, 2:]
     assert np.abs(estimated[y[40:] == 1].mean() - 5.0) < 1.0
     assert np.abs(estimated[y[40:] == 0].mean()) < 1.0
 

@@ -266,7 +266,7 @@ def test_missing_values_cost_little(share):
 @pytest.mark.parametrize("glitch", [1e6, 1e30, np.inf, -1e300])
 def test_a_glitch_is_cut_or_missing_and_costs_nothing(glitch):
     X, y = WORLD.draw(640, 1)
-    linear = replace(SMALL, squash=False)  # what is squashed is hardly ever cut
+    linear = replace(SMALL, arcsinh=False)  # what is arcsinh-scaled is hardly ever cut
     clean, hit = learner_of(config=linear), learner_of(config=linear)
     clean.learn(X, y)
     X[300:303] = glitch

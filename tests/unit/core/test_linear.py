@@ -125,7 +125,7 @@ def test_levels_of_their_own_add_what_their_column_did():
     linear.fit(*remembered(X, y), 2)
     before = linear.logits(X, np.isfinite(X))
     source, new = np.array([0, 0, 0, 1]), np.array([True, True, True, False])
-    linear.spell_out(source, np.array([0.0, 1.0, 2.0, 1.0]), new)
+    linear.move(source.tolist(), np.array([0.0, 1.0, 2.0, 1.0]), new)
     spelled = np.column_stack([X[:, 0] == level for level in (0, 1, 2)] + [X[:, 1]]).astype(np.float64)
     np.testing.assert_allclose(linear.logits(spelled, np.isfinite(spelled)), before, atol=1e-4)
 
@@ -200,9 +200,9 @@ def taught(classes: int, d: int, config: LearnerConfig = SMALL, n: int = 120) ->
 
 def test_a_fit_within_its_budget_takes_all_exemplars_and_steps():
     linear = Linear.empty(64)
-    linear.know(10)
-    assert linear.affordable(1024, young=True) == (1024, STEPS)
-    assert linear.affordable(1024, young=False) == (1024, FEWER_STEPS)
+    linear.set_classes(10)
+    assert linear.budget(1024, young=True) == (1024, STEPS)
+    assert linear.budget(1024, young=False) == (1024, FEWER_STEPS)
 
 
 @pytest.mark.parametrize("budget", [2**15, 2**16, 2**18])

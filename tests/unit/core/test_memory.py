@@ -109,7 +109,7 @@ def test_remapping_keeps_values_and_knows_nothing_of_new_columns():
     X = np.arange(12, dtype=np.float64).reshape(4, 3)
     present = X % 5 != 0
     memory.add(X, present, np.array([0, 1, 0, 1]), np.random.default_rng(0))
-    memory.remap([2, None, 0])
+    memory.move_columns([2, None, 0])
     np.testing.assert_array_equal(memory.X[:, [0, 2]], X[:, [2, 0]])
     np.testing.assert_array_equal(memory.observed[:, [0, 2]], present[:, [2, 0]])
     assert not memory.observed[:, 1].any()
@@ -118,7 +118,7 @@ def test_remapping_keeps_values_and_knows_nothing_of_new_columns():
 
 def test_new_exemplars_know_nothing_of_the_columns_behind_the_active_ones():
     memory = filled([0, 0], 2)
-    memory.remap([0, 1, 0])  # a third column, of a vanished feature
+    memory.move_columns([0, 1, 0])  # a third column, of a vanished feature
     assert memory.observed[:, 2].all()
     rows = np.concatenate([offer(memory, [0] * 20, seed=s) for s in range(3)])
     assert (rows >= 0).any()

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from eml.core import EvolvingMetricLearner, LearnerConfig
 from eml.core.arrays import Array, Index
-from eml.core.experts import hear
-from eml.core.mixture import SHARE, SMOOTHING, Entry, Mixture, Opinions
+from eml.core.experts import score_views
+from eml.core.mixture import SHARE, SMOOTHING, ExpertScores, ExpertSpec, Mixture
 from eml.core.views import softmax
 from tests.unit.core.helpers import SMALL, World, accuracy, space, taught
 
 
-def seated(*names: str, **entries: Entry) -> Mixture:
+def seated(*names: str, **specs: ExpertSpec) -> Mixture:
     mixture = Mixture()
-    mixture.seat({name: entries.get(name, Entry()) for name in names})
+    mixture.set_experts({name: specs.get(name, ExpertSpec()) for name in names})
     return mixture
 
 
@@ -42,7 +42,7 @@ def alone(mixture: Mixture, name: str, scores: Array) -> Array:
 @given(seed=st.integers(0, 2**16), change=st.integers(20, 180), skills=st.tuples(*[st.floats(0.0, 3.0)] * 4))
 def test_the_loss_stays_within_the_bound_of_any_sequence_of_experts(seed, change, skills):
     rng = np.random.default_rng(seed)
-    mixture = seated("metric", "linear", "fresh", fresh=Entry(prior=0.05))
+    mixture = seated("metric", "linear", "fresh", fresh=ExpertSpec(prior=0.05))
     own, best = 0.0, dict.fromkeys([("metric", "linear"), ("linear", "metric"), ("fresh", "linear")], 0.0)
     total = 200
     for t in range(total):
@@ -69,12 +69,12 @@ def test_shares_add_up_to_one_whoever_comes_and_goes():
     rng = np.random.default_rng(3)
     mixture = Mixture()
     for names in (["metric"], ["metric", "linear"], ["metric", "survived", "linear"], ["metric", "linear", "fresh"]):
-        mixture.seat({name: Entry(pooled=name != "survived") for name in names})
-        assert sum(mixture.says().values()) == pytest.approx(1.0)
+        mixture.set_experts({name: ExpertSpec(pooled=name != "survived") for name in names})
+        assert sum(mixture.view_shares().values()) == pytest.approx(1.0)
         y = rng.integers(0, 3, 9)
         mixture.update({name: opinions_of(rng, y, 1.0) for name in names}, y)
-        assert sum(mixture.says().values()) == pytest.approx(1.0)
-        assert set(mixture.says()) == set(names)
+        assert sum(mixture.view_shares().values()) == pytest.approx(1.0)
+        assert set(mixture.view_shares()) == set(names)
 
 
 def test_who_stays_keeps_what_was_learnt_and_who_comes_begins_with_its_prior():
@@ -84,7 +84,7 @@ def test_who_stays_keeps_what_was_learnt_and_who_comes_begins_with_its_prior():
     mixture.update({"metric": opinions_of(rng, y, 0.0), "linear": opinions_of(rng, y, 4.0)}, y)
     before = mixture.experts["linear"].share / mixture.experts["metric"].share
     assert before > 10
-    mixture.seat({"metric": Entry(), "linear": Entry(), "fresh": Entry(prior=0.05)})
+    mixture.set_experts({"metric": ExpertSpec(), "linear": ExpertSpec(), "fresh": ExpertSpec(prior=0.05)})
     assert mixture.experts["linear"].share / mixture.experts["metric"].share == pytest.approx(before)
     assert mixture.experts["fresh"].share == pytest.approx(0.05 / 3.05)
 
@@ -145,7 +145,7 @@ def lived(config: LearnerConfig, rules: tuple[Rule, Rule], seed: int, records: i
             piece = slice(start, start + 16)
             if learner.classes:
                 right["answer"][stage, piece] = np.array(learner.predict_many(X[piece]).labels) == y[piece]
-                for name, scores in heard(learner, X[piece]).items():
+                for name, scores in scored(learner, X[piece]).items():
                     if name in right:
                         said = np.array(learner.classes)[scores.argmax(axis=1)]
                         right[name][stage, piece] = said == y[piece]
@@ -153,11 +153,11 @@ def lived(config: LearnerConfig, rules: tuple[Rule, Rule], seed: int, records: i
     return {name: 100.0 * answers.mean(axis=1) for name, answers in right.items()}
 
 
-def heard(learner: EvolvingMetricLearner, X: Array) -> Opinions:
+def scored(learner: EvolvingMetricLearner, X: Array) -> ExpertScores:
     """What each view says on its own."""
     state = learner._state
-    cleaned, present, _ = state.statistics.clean(state.spelling.spell(X))
-    return hear(state, cleaned, present, learner.config.neighbours).opinions
+    cleaned, present, _ = state.statistics.clean(state.encoder.encode(X))
+    return score_views(state, cleaned, present, learner.config.neighbours).by_expert
 
 
 @pytest.mark.slow

@@ -34,6 +34,17 @@ def just_evolved():
     return learner
 
 
+def survivors_beside():
+    world = World(noise=4)  # what is new tells nothing
+    learner = taught(world, range(8))
+    learner.evolve(space(*range(4, 12)))
+    for seed in range(12):
+        learner.learn(*world.draw(32, 10 + seed, range(4, 12)))
+    assert learner.stage == "steady"
+    assert learner._state.survivors is not None
+    return learner
+
+
 def codes():
     learner = EvolvingMetricLearner(space(*range(8)), SMALL)
     learner.learn(*letters(600, 1))
@@ -82,6 +93,7 @@ MAKES: dict[str, Make] = {
     "transforming": transforming,
     "just evolved": just_evolved,
     "inheriting": inheriting,
+    "survivors beside": survivors_beside,
     "inheriting, metric alone": lambda: inheriting(METRIC_ALONE),
     "codes": codes,
     "categories": categories,
@@ -108,7 +120,7 @@ def test_compiled_answers_are_those_of_the_views(make: Make):
     learner = make()
     X = samples(learner)
     want = predictor.reference(learner._state, X, learner.config.neighbours)
-    got = learner._answer(X)
+    got = learner.answers(X)
     C = len(learner.classes)
     np.testing.assert_allclose(got[:, :C], want[:, :C], atol=1e-3)
     np.testing.assert_allclose(got[:, C + predictor.NOVELTY], want[:, C + predictor.NOVELTY], rtol=1e-2, atol=1e-3)
@@ -120,10 +132,10 @@ def test_compiled_answers_are_those_of_the_views(make: Make):
 def test_no_bit_depends_on_the_batch_or_on_a_restart(make: Make):
     learner = make()
     X = samples(learner)
-    many = learner._answer(X)
+    many = learner.answers(X)
     restored = EvolvingMetricLearner.restore(learner.snapshot())
-    np.testing.assert_array_equal(restored._answer(X[::-1])[::-1], many)
-    np.testing.assert_array_equal(np.concatenate([learner._answer(X[i : i + 1]) for i in range(len(X))]), many)
+    np.testing.assert_array_equal(restored.answers(X[::-1])[::-1], many)
+    np.testing.assert_array_equal(np.concatenate([learner.answers(X[i : i + 1]) for i in range(len(X))]), many)
 
 
 def test_without_numba_the_views_answer_themselves(monkeypatch):

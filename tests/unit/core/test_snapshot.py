@@ -126,7 +126,7 @@ def test_the_stages_tested_are_all_there_are():
     assert {make().stage for make in STAGES} == {"initial", "steady", "transforming", "inheriting"}
     assert partly_returning()._state.returned  # columns that wait for donors
     assert len(inheriting()._state.views) == 2
-    assert inheriting()._state.attic
+    assert inheriting()._state.retired_columns
     upcoming = transforming()._state.upcoming
     assert upcoming is not None
     assert upcoming.Ls is not None

@@ -15,7 +15,7 @@ CELLS = st.one_of(st.floats(-1e3, 1e3, width=32), st.just(np.nan))
 def taught(X: Values) -> Statistics:
     """Statistics that took one batch in as the learner does."""
     statistics = Statistics.empty(X.shape[1])
-    statistics.settle(X)
+    statistics.set_origins(X)
     cleaned, present, _ = statistics.clean(X)
     statistics.update(cleaned, present)
     return statistics
@@ -40,7 +40,7 @@ def test_mean_and_deviation_are_numpys_however_the_batches_were_cut(X, data):
 def test_origin_and_mean_together_are_the_mean(X, cut):
     statistics = Statistics.empty(2)
     for part in (X[:cut], X[cut:]):
-        statistics.settle(part)
+        statistics.set_origins(part)
         cleaned, present, cut_off = statistics.clean(part)
         assume(cut_off == 0)
         statistics.update(cleaned, present)
@@ -137,7 +137,7 @@ def test_the_origin_is_chosen_once_by_the_first_batch_that_shows_a_feature():
         ([[0.0, 0.0]], [5.0, 9.0]),
     ):
         X = np.array(batch)
-        statistics.settle(X)
+        statistics.set_origins(X)
         np.testing.assert_array_equal(statistics.origin, expected)
         cleaned, present, _ = statistics.clean(X)
         statistics.update(cleaned, present)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from eml.core.memory import Memory
-from eml.core.views import FIRST_WEIGHT, FORGET, HEAVIEST, Pooling, Tally, View, softmax
+from eml.core.views import FIRST_WEIGHT, FORGET, HEAVIEST, Pooling, RunningAccuracy, View, softmax
 from tests.unit.core.helpers import Values
 
 
@@ -164,7 +164,7 @@ def test_neighbours_are_found_far_from_the_origin():
 
 
 def test_a_view_has_no_score_before_it_was_tested_and_recent_batches_count_more():
-    tally = Tally()
+    tally = RunningAccuracy()
     assert tally.score is None
     right, wrong = np.array([[1.0, 0.0]] * 4), np.array([[0.0, 1.0]] * 4)
     y = np.zeros(4, dtype=np.intp)

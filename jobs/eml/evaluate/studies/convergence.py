@@ -169,7 +169,7 @@ class _Objective:
 
     def _embeddings(self, state: State) -> tuple[Floats, Floats]:
         all_features, survivors = _metrics(state)
-        samples, _, _ = state.statistics.clean(state.spelling.spell(self._before))
+        samples, _, _ = state.statistics.clean(state.encoder.encode(self._before))
         return samples @ all_features.T, samples[:, _survived(state)] @ survivors.T
 
     def _low_rank(self, metric: Floats) -> float:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from eml.core.arrays import Array
-from eml.core.symbols import number_of
+from eml.core.hashed_symbols import hash_symbol
 from eml.stream.avro import block_readers, field_readers
 from eml.stream.avro.field_readers import FORMATS, IN_ONE_BYTE, NAN, FieldReader
 from eml.stream.avro.field_skippers import skippers
@@ -153,7 +153,7 @@ def _number(leaf: Leaf, *, reject: bool) -> FieldReader:
 def _symbol_numbers(features: Sequence[Leaf]) -> Array:
     numbers = np.full((len(features), IN_ONE_BYTE), NAN)
     for row, leaf in zip(numbers, features, strict=True):
-        row[: len(leaf.type.symbols)] = [number_of(each) for each in leaf.type.symbols]
+        row[: len(leaf.type.symbols)] = [hash_symbol(each) for each in leaf.type.symbols]
     return numbers
 
 

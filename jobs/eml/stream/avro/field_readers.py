@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
-from eml.core.symbols import number_of
+from eml.core.hashed_symbols import hash_symbol
 from eml.stream.avro.varints import READ_INTEGER, bad_value, read_index, read_long, read_size, truncated
 from eml.stream.errors import BadRecordError
 
@@ -122,7 +122,7 @@ def hashed(read_text: FieldReader) -> FieldReader:
 
     def reader(data: bytes, pos: int, out: list[Any]) -> int:
         pos = read_text(data, pos, out)
-        out[-1] = number_of(out[-1])
+        out[-1] = hash_symbol(out[-1])
         return pos
 
     return reader
@@ -130,7 +130,7 @@ def hashed(read_text: FieldReader) -> FieldReader:
 
 def hashed_symbol(symbols: Sequence[str]) -> FieldReader:
     """An enum's symbol as its number; the first are looked up by the byte that stands for them."""
-    known = {2 * index: number_of(each) for index, each in enumerate(symbols[:IN_ONE_BYTE])}
+    known = {2 * index: hash_symbol(each) for index, each in enumerate(symbols[:IN_ONE_BYTE])}
     slow = hashed(symbol(symbols))
 
     def reader(data: bytes, pos: int, out: list[Any]) -> int:

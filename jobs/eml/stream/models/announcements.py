@@ -10,7 +10,7 @@ from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.keys import KeyName
 from eml.stream.models.event_log import EventLog
 from eml.stream.models.key_state import KeyState
-from eml.stream.models.micro_batch import NewestSchema
+from eml.stream.models.reading_batch import NewestSchema
 from eml.stream.models.version_model import Version, VersionModel
 from eml.stream.models.warm_start import WarmStartModels
 from eml.stream.output.events import ANNOUNCED, WITHDRAWN

@@ -5,7 +5,7 @@ would be one class too many is a bad record: a field that holds ids would otherw
 """
 
 from eml.stream.models.key_state import KeyState
-from eml.stream.models.micro_batch import ReadingBatch
+from eml.stream.models.reading_batch import ReadingBatch
 
 
 class ClassLimit:

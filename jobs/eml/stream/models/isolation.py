@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.records import Raw
 

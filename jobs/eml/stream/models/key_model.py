@@ -3,7 +3,8 @@
 Called by the operator with the records of one model in a micro-batch, by `eml replay` and by tests. Calls
 `record_reader` (what can be read), `version_routing` (which model serves a reading), the label join and `scoring`.
 Knows no Flink; of topics only which one labels come from. A "key" is whose model it is: a Kafka key, or what `model.by`
-makes of several (then a record's own key is its device).
+makes of several (then a record's own key is its device). For readings at which nothing but a prediction happens, which
+is most of what a fleet sends, the operator calls `predict_unlabelled` first.
 
 Every decision is made at a record, by what came before it in its key: windows close by count or by the records'
 timestamps, evolutions happen at the first record of a newer schema. Where a micro-batch was cut changes nothing. Two
@@ -16,9 +17,9 @@ from collections.abc import Sequence
 from eml.core import FeatureSpace
 from eml.core.arrays import Array
 from eml.settings import Settings
-from eml.stream.avro.batch_decoding import Decode, decode
+from eml.stream.avro.micro_batch import Decode, ReadingColumns, decode
 from eml.stream.errors import BadRecordError
-from eml.stream.keys import KeyName
+from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.labels.label_join import LabelJoin
 from eml.stream.labels.unlabelled import UnlabelledReading
 from eml.stream.limits import too_many_classes
@@ -27,12 +28,13 @@ from eml.stream.models.class_limit import ClassLimit
 from eml.stream.models.drift import DriftDetector
 from eml.stream.models.event_log import EventLog
 from eml.stream.models.key_state import KeyState
-from eml.stream.models.micro_batch import LookUp, NewestSchema, ReadingBatch, Results, predictions_of
+from eml.stream.models.reading_batch import LookUp, NewestSchema, ReadingBatch, Results, predictions_of
 from eml.stream.models.record_reader import Group, RecordReader, dead_letter
 from eml.stream.models.recovery import Scores
 from eml.stream.models.scoring import Answers, Scoring
 from eml.stream.models.version_routing import Piece, VersionRouting
 from eml.stream.models.warm_start import WarmStartModels
+from eml.stream.output.predictions import PredictedRows
 from eml.stream.records import Raw, RecordReference
 
 WRONG_KEY = (
@@ -57,6 +59,11 @@ class KeyModel:
         self._warm_start = warm_start if learning.warm_start else None
         self._routing = VersionRouting(key, settings, self.state, self._scoring, self._warm_start)
 
+    @property
+    def nbytes(self) -> int:
+        """About what its learners take in memory."""
+        return self.state.nbytes
+
     # -- a micro-batch ---------------------------------------------------------------------------------------------
 
     def step(
@@ -67,34 +74,31 @@ class KeyModel:
         for group in self._reader.read(records, look_up, decode, results):
             if group.are_labels:
                 self._add_labels(group, results)
-            elif not self._serve_unlabelled(group, newest, results):
+            else:
                 self._serve(self._batch(group), newest, results)
         if self.join is not None:
             results.labels = self.join.take_counts()
         return results
+
+    def predict_unlabelled(self, readings: ReadingColumns, newest: NewestSchema | None) -> PredictedRows | None:
+        """Predict readings at which nothing else happens, which is most of what a fleet sends; changes nothing.
+
+        None where more may happen: then `step` decides record by record, with the same predictions.
+        """
+        if self.join is not None:
+            return None
+        model = self._routing.unchanged_model(readings.schema, readings.timestamps_ms, newest)
+        return None if model is None else model.predict_rows(readings.values, readings.schema)
+
+    def device_of(self, kafka_key: KafkaKey) -> KeyName:
+        """The name of a record's device, where the model has many; empty: that of the model."""
+        return self._reader.device_of(kafka_key)
 
     def drop_windows(self) -> int:
         """Forget the labelled readings that wait to be learned; how many they were."""
         return self.state.drop_windows()
 
     # -- readings of one schema ------------------------------------------------------------------------------------
-
-    def _serve_unlabelled(self, group: Group, newest: NewestSchema | None, results: Results) -> bool:
-        """Serve readings at which nothing but a prediction happens, which is most of what a fleet sends: a short cut.
-
-        False where something may: then `_serve` decides record by record, with the same predictions.
-        """
-        schema, decoded, raws, _ = group
-        if self.join is not None or decoded.labels.count(None) < len(raws):
-            return False
-        positions = [raw.position for raw in raws]
-        model = self._routing.unchanged_model(schema, [position.timestamp_ms for position in positions], newest)
-        if model is None:
-            return False
-        batch = ReadingBatch(schema, decoded, raws, positions, decoded.labels, [], [])
-        predictions = model.learner.predict_many(align_columns(decoded.values, schema.space, model.space))
-        results.predictions += predictions_of(batch, slice(0, len(raws)), predictions, model.learner, late=False)
-        return True
 
     def _batch(self, group: Group) -> ReadingBatch:
         """Readings with what is known of their labels so far."""

@@ -38,6 +38,11 @@ class KeyState:
         return self.models
 
     @property
+    def nbytes(self) -> int:
+        """About what the learners take in memory."""
+        return 0 if self.models is None else sum(model.nbytes for model in self.models)
+
+    @property
     def current(self) -> VersionModel:
         """The model of the current version."""
         return self.version_models.current

@@ -9,14 +9,14 @@ from itertools import groupby
 from typing import NamedTuple
 
 from eml.settings import Settings
-from eml.stream.avro.batch_decoding import Decode
+from eml.stream.avro.micro_batch import Decode
 from eml.stream.avro.reading_schema import Decoded, ReadingSchema
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
-from eml.stream.keys import ReadKey, names_of
+from eml.stream.keys import KafkaKey, KeyName, ReadKey, names_of
 from eml.stream.limits import check_size, text_problem
-from eml.stream.models.micro_batch import LookUp, Results
+from eml.stream.models.reading_batch import LookUp, Results
 from eml.stream.output.dead_letters import DeadLetter
-from eml.stream.records import Raw
+from eml.stream.records import NO_KEY_NAME, Raw
 from eml.stream.wire import SchemaId, unframe
 
 
@@ -61,6 +61,10 @@ class RecordReader:
             if good:
                 yield Group(schema, decoded, good, ones[0].is_label)
 
+    def device_of(self, kafka_key: KafkaKey) -> KeyName:
+        """The name of a record's device, where the model has many; empty: that of the model."""
+        return NO_KEY_NAME if self._device_of is None else self._device_of(kafka_key)
+
     def _readable(self, records: Sequence[Raw], look_up: LookUp, results: Results) -> list[_Readable]:
         """The records that can be decoded now; one that must wait makes all behind it wait."""
         found = []
@@ -83,9 +87,8 @@ class RecordReader:
         is_label = bool(self._labels_topic) and raw.position.topic == self._labels_topic
         named = self._device_of is None
         try:
-            if self._device_of is not None:
-                raw.device = self._device_of(raw.key)
-                named = True
+            raw.device = self.device_of(raw.key)
+            named = True
             check_size(raw, self._limits)
             schema_id = unframe(raw.value)
             schema = look_up(schema_id)

@@ -10,7 +10,7 @@ from eml.core import EvolvingMetricLearner, Label, Predictions
 from eml.settings import LearningSettings
 from eml.stream.models.event_log import EventLog
 from eml.stream.models.key_state import KeyState
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.wire import SchemaId
 
 

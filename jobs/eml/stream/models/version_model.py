@@ -16,6 +16,7 @@ from eml.settings import LearningSettings
 from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.models.align_columns import align_columns
 from eml.stream.models.window import Window
+from eml.stream.output.predictions import PredictedRows
 from eml.stream.wire import SchemaId
 
 
@@ -45,6 +46,7 @@ class VersionModel:
     window_changed: bool = False
     drifted: bool = False  # the learner reacts before it learns again
     _learner: EvolvingMetricLearner | None = None
+    _aligned: FeatureSpace | None = None  # a space whose columns are known to be the learner's
 
     @classmethod
     def with_learner(cls, version: Version, learner: EvolvingMetricLearner) -> "VersionModel":
@@ -77,13 +79,18 @@ class VersionModel:
         return self.serialized if self.serialized is not None else self.learner.snapshot()
 
     @property
+    def nbytes(self) -> int:
+        """About what it takes in memory."""
+        return self._learner.nbytes if self._learner is not None else len(self.serialized or b"")
+
+    @property
     def space(self) -> FeatureSpace:
         """The features of the version."""
         return self.learner.space
 
     def replace_learner(self, learner: EvolvingMetricLearner) -> None:
         """Continue with another learner."""
-        self._learner, self.learner_changed = learner, True
+        self._learner, self._aligned, self.learner_changed = learner, None, True
 
     def rename(self, version: Version, space: FeatureSpace) -> None:
         """Continue under a version with the same features, in another order or under other names."""
@@ -92,7 +99,19 @@ class VersionModel:
             self.learner.evolve(space)
             self.window.values = [align_columns(values, former, space) for values in self.window.values]
             self.window_changed = True
-        self.version, self.learner_changed = version, True
+        self.version, self._aligned, self.learner_changed = version, None, True
+
+    # -- predict ---------------------------------------------------------------------------------------------------
+
+    def predict_rows(self, values: Array, schema: ReadingSchema) -> PredictedRows:
+        """Predict readings of a schema whose features the learner has; changes nothing."""
+        learner = self.learner
+        if self._aligned is not schema.space:
+            aligned = align_columns(values, schema.space, learner.space)
+            self._aligned = schema.space if aligned is values else None
+            values = aligned
+        rows = learner.answers(values).tolist()
+        return PredictedRows(schema.id, schema.version, learner.stage, learner.revision, learner.classes, rows)
 
     # -- learn -----------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from eml.stream.models.class_limit import ClassLimit
 from eml.stream.models.event_log import EventLog, report_of_return
 from eml.stream.models.first_model import first_model
 from eml.stream.models.key_state import KeyState
-from eml.stream.models.micro_batch import NewestSchema, ReadingBatch, Results
+from eml.stream.models.reading_batch import NewestSchema, ReadingBatch, Results
 from eml.stream.models.scoring import Scoring
 from eml.stream.models.version_model import Version, VersionModel
 from eml.stream.models.version_models import NO_SCHEMA, VersionModels

@@ -4,10 +4,13 @@ The last step in Python: `flink.rows` calls it with what `models.key_model` retu
 job wrote. It is given the ids of the schemas and knows neither the registry nor topics.
 """
 
+from collections.abc import Sequence
+
+from eml.stream.avro.micro_batch import ReadingColumns
 from eml.stream.keys import KeyName
 from eml.stream.output import schemas
 from eml.stream.output.events import EvolutionEvent, event_fields, shortened
-from eml.stream.output.predictions import Prediction, prediction_payload
+from eml.stream.output.predictions import PredictedRows, Prediction, prediction_payload, unlabelled_payloads
 from eml.stream.output.schemas import EVOLUTION, PREDICTION
 from eml.stream.wire import frame
 
@@ -25,6 +28,17 @@ class Encoder:
     def prediction(self, model: KeyName, prediction: Prediction) -> bytes:
         """One prediction of a model."""
         return self._prediction_frame + prediction_payload(model, prediction)
+
+    def predictions(
+        self, model: KeyName, devices: Sequence[KeyName], readings: ReadingColumns, predicted: PredictedRows
+    ) -> list[bytes]:
+        """The predictions of readings at which nothing else happened: the bytes that `prediction` gives, in less time.
+
+        `devices` are empty where the model has only one.
+        """
+        return [
+            self._prediction_frame + payload for payload in unlabelled_payloads(model, devices, readings, predicted)
+        ]
 
     def evolution(self, model: KeyName, event: EvolutionEvent) -> bytes:
         """One evolution event; one that names more features than fit is shortened, and says so."""

@@ -9,17 +9,20 @@ A prediction is not frozen, though nobody changes it: that would take four times
 
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from eml.core.report import Stage
+from eml.core.report import NO_LABELS, Label, Stage
+from eml.stream.avro.micro_batch import ReadingColumns
 from eml.stream.avro.varints import write_varint
 from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.records import NO_KAFKA_KEY, NO_KEY_NAME, Position
 from eml.stream.wire import SchemaId
 
-REPEATED = 64  # names and numbers kept as bytes; more than the keys of a few micro-batches is not needed
+REPEATED = 64  # labels and numbers kept as bytes
+NAMES = 16_384  # of models and devices kept as bytes: those of a task come again and again
+NOTHING_KNOWN = (None, math.inf, 0.0, 0.0)  # margin, novelty and classes before the first label
 NULL, SOME = b"\x00", b"\x02"  # branches of ["null", X]
 FALSE, TRUE = b"\x00", b"\x01"
 SOME_DOUBLE = struct.Struct("<Bd")
@@ -47,17 +50,29 @@ class Prediction:
     device: KeyName = NO_KEY_NAME  # whose reading it is; empty: the model's own
 
 
+@dataclass(frozen=True, slots=True)
+class PredictedRows:
+    """What a learner predicts of some readings, a row each: scores of its classes, margin, novelty, the best class."""
+
+    schema_id: SchemaId
+    schema_version: int
+    stage: str
+    revision: int
+    classes: tuple[Label, ...]  # texts, as all labels of a stream
+    rows: list[list[float]]
+
+
 def prediction_payload(model: KeyName, prediction: Prediction) -> bytes:
     """One prediction of a model, byte for byte what fastavro writes."""
     time, position = prediction.event_time, prediction.position
     return b"".join(
         (
-            _known_text(prediction.device or model),
+            _name(prediction.device or model),
             _maybe_text(prediction.event_id),
             NULL if time is None else SOME + _long(time),
             _known_maybe_text(prediction.label),
             _known_maybe_text(prediction.reason),
-            _scores(prediction.scores),
+            _scores(tuple(prediction.scores), prediction.scores.values()),
             _maybe_double(prediction.margin),
             _maybe_double(prediction.novelty),
             _model(prediction.stage, prediction.schema_id, prediction.schema_version, prediction.model_revision),
@@ -66,9 +81,51 @@ def prediction_payload(model: KeyName, prediction: Prediction) -> bytes:
             _partition(position.topic, position.partition),
             _long(position.offset),
             _long(position.timestamp_ms),
-            _known_text(model),
+            _name(model),
         )
     )
+
+
+def unlabelled_payloads(
+    model: KeyName, devices: Sequence[KeyName], readings: ReadingColumns, predicted: PredictedRows
+) -> Iterator[bytes]:
+    """The predictions of readings at which nothing else happened: what `prediction_payload` gives, in less time.
+
+    `devices` are empty where the model has only one.
+    """
+    classes = tuple(map(str, predicted.classes))
+    of_model = _model(predicted.stage, predicted.schema_id, predicted.schema_version, predicted.revision)
+    reason, name = _known_maybe_text(None if classes else NO_LABELS), _name(model)
+    for device, row, event_id, time, partition, offset, timestamp_ms in zip(
+        devices,
+        predicted.rows,
+        readings.event_ids,
+        readings.event_times,
+        readings.partitions,
+        readings.offsets,
+        readings.timestamps_ms,
+        strict=True,
+    ):
+        *scores, margin, novelty, best, _ = row or NOTHING_KNOWN
+        yield b"".join(
+            (
+                _name(device) if device else name,
+                _maybe_text(event_id),
+                NULL if time is None else SOME + _long(time),
+                _known_maybe_text(classes[int(best)] if classes else None),
+                reason,
+                _scores(classes, scores),
+                _maybe_double(margin),
+                _maybe_double(novelty),
+                of_model,
+                NULL,  # its label is not known
+                FALSE,  # nor is it late
+                _partition(readings.topic, partition),
+                _long(offset),
+                _long(timestamp_ms),
+                name,
+            )
+        )
 
 
 _varint = lru_cache(maxsize=1024)(write_varint)
@@ -92,7 +149,7 @@ def _maybe_text(text: str | None) -> bytes:
     return NULL if text is None else SOME + _text(text)
 
 
-_known_text = lru_cache(maxsize=REPEATED)(_text)
+_name = lru_cache(maxsize=NAMES)(_text)
 _known_maybe_text = lru_cache(maxsize=REPEATED)(_maybe_text)
 
 
@@ -121,10 +178,10 @@ def _map_layout(names: tuple[str, ...]) -> tuple[struct.Struct, list[bytes | flo
     return layout, [part for text in texts for part in (text, 0.0)]
 
 
-def _scores(scores: Mapping[str, float]) -> bytes:
-    if not scores:
+def _scores(names: tuple[str, ...], scores: Iterable[float]) -> bytes:
+    if not names:
         return NULL
-    layout, arguments = _map_layout(tuple(scores))
+    layout, arguments = _map_layout(names)
     filled = arguments.copy()
-    filled[1::2] = scores.values()
+    filled[1::2] = scores
     return layout.pack(*filled)

@@ -12,7 +12,7 @@ import fastavro
 import numpy as np
 from hypothesis import strategies as st
 
-from eml.core.symbols import number_of
+from eml.core.hashed_symbols import hash_symbol
 from eml.settings import RecordSettings
 from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
 from eml.stream.wire import SchemaId
@@ -84,7 +84,7 @@ def _number(value: Any, *, category: bool) -> float:
     """A value as the learner sees it; of a category the number of its text, which is as labels have it."""
     if not category:
         return float(value)
-    return number_of(str(value).lower() if isinstance(value, bool) else str(value))
+    return hash_symbol(str(value).lower() if isinstance(value, bool) else str(value))
 
 
 def same(got: object, want: object) -> bool:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eml.core.symbols import number_of
+from eml.core.hashed_symbols import hash_symbol
 from eml.stream.avro.reading_schema import Decoded, ReadingSchema
 from eml.stream.avro.varints import read_long, read_longs, write_long
 from tests.unit.stream.avro.encoding import (
@@ -122,7 +122,7 @@ def test_categories_that_the_avro_package_reads_are_read(data, sizes):
     read: Any = avro.io.DatumReader(parsed).read(avro.io.BinaryDecoder(io.BytesIO(buffer.getvalue())))
     compiled_ = compiled(schema)
     decoded = compiled_.decode([buffer.getvalue()] * 3)
-    want = [1.5, *(math.nan if read[n] is None else number_of(str(read[n])) for n in compiled_.space.names[1:])]
+    want = [1.5, *(math.nan if read[n] is None else hash_symbol(str(read[n])) for n in compiled_.space.names[1:])]
     assert same(decoded.values, [want] * 3)
 
 
@@ -149,7 +149,7 @@ def test_hostile_symbols_are_refused_and_long_written_ones_read(count):
     assert reason(schema, fine + b"\xff" * 11) == "bad-value"
     assert reason(schema, fine) == "truncated"
     assert reason(schema, fine + b"\x04\x00") == "trailing-bytes"
-    assert same(schema.decode([fine + b"\x84\x80\x00"]).values, [[number_of("c")] * count])
+    assert same(schema.decode([fine + b"\x84\x80\x00"]).values, [[hash_symbol("c")] * count])
 
 
 @given(batch=batches(), cut=st.integers(0, 5))

@@ -16,7 +16,7 @@ from eml.settings import RecordSettings, Settings
 from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
 from eml.stream.keys import KeyName
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.output.events import EVOLUTION, EvolutionEvent
 from eml.stream.records import Position, Raw
 from eml.stream.wire import SchemaId, frame

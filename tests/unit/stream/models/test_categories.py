@@ -10,13 +10,13 @@ import fastavro
 import numpy as np
 import pytest
 
-from eml.core.levels import SYMBOLS
+from eml.core.category_detection import MAX_SYMBOLS
 from eml.settings import KafkaSettings, LearningSettings, RecordSettings, Settings
 from eml.stream.avro.reading_schema import compile_schema
 from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.output.encoder import Encoder, read_evolution
 from eml.stream.output.events import EVOLUTION
 from eml.stream.output.schemas import schema_text
@@ -163,7 +163,7 @@ def test_a_stranger_with_a_symbol_for_every_record_makes_no_state_grow():
         model.step(stream.raws, SCHEMAS.__getitem__)
         assert model.state.models is not None
         state = model.state.models.current.learner._state
-        assert len(state.spelling.symbols["site.zone"]) == SYMBOLS
+        assert len(state.encoder.categories["site.zone"]) == MAX_SYMBOLS
         return len(state_codec.take_all(model).model or b"")
 
     assert size(1_500) < 1.05 * size(300)

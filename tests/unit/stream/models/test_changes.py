@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from tests.unit.stream.avro.encoding import EVENT_TIME, field, record
 from tests.unit.stream.models.changes import (
     FIRST,

@@ -10,7 +10,7 @@ from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
 from eml.stream.models.isolation import INTERNAL, Isolation
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.records import Raw
 from eml.stream.wire import SchemaId
 from tests.unit.stream.models.test_key_model import SETTINGS, look_up, records, run

@@ -16,7 +16,7 @@ from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
 from eml.stream.models.align_columns import align_columns
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import SchemaId, frame

@@ -11,7 +11,7 @@ from eml.stream.keys import KeyName
 from eml.stream.labels.label_join import LabelCounts
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.micro_batch import Results
+from eml.stream.models.reading_batch import Results
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import SchemaId

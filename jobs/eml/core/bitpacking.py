@@ -1,8 +1,8 @@
-r"""A table of single-precision numbers as few bytes, exactly: every column takes as many bits as its values need.
+r"""Lossless bit packing of a table of single-precision numbers: a column takes as many bits as its values need.
 
-Used for the memory's exemplars. Values of a column are whole multiples of some power of two (every float is); where
-they lie close together in multiples of a coarse one, as rounded values, codes and flags do, their multiples counted
-from the lowest are small numbers. A column:
+Called by `serialization`, for the memory's exemplars. All values of a column are whole multiples of some power of two
+(every float is). Where that power is coarse, as for quantized values, codes and flags, the multiples, counted from the
+lowest, are small numbers. A column:
 
     width      u1   bits of each number; 32: the bits of the floats themselves, where nothing smaller holds them
     exponent   i2   numbers are multiples of two to this power

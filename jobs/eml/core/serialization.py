@@ -1,4 +1,6 @@
-r"""The bytes that snapshots and their changes are made of: a header of plain JSON and named arrays, under a checksum.
+r"""The byte layout of snapshots and deltas: a JSON header and named arrays, under a checksum.
+
+Called by `snapshot` and `deltas`; knows nothing of learners.
 
     offset  size  what
     0       4     magic
@@ -8,12 +10,12 @@ r"""The bytes that snapshots and their changes are made of: a header of plain JS
     14      ...   header: JSON; under "arrays" name, kind, shape and bytes of every array
     ...     ...   the arrays, one after another in the header's order
 
-An array takes no more bytes than its numbers need, and every number comes back as it was. Kinds:
+An array takes no more bytes than its numbers need; every number is restored exactly. Kinds:
 
     <f8 <f4             numbers, little endian; the shorter one where it holds them all
     |u1 <u2 <u4 <i8     whole numbers; the shortest that holds them all
-    all none bits       yes or no: all are, none is, or one bit each, highest first
-    columns             a table of single precision (`columns`)
+    all none bits       booleans: all true, all false, or one bit each, highest bit first
+    columns             a bit-packed table of single precision (`bitpacking`)
 """
 
 import json
@@ -25,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eml.core import columns
+from eml.core import bitpacking
 from eml.core.errors import SnapshotDamagedError, SnapshotVersionError
 
 HEAD = struct.Struct("<4sHI")  # magic, version, CRC-32
@@ -37,19 +39,19 @@ Json = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]  # of float64, int64, bool; tables of float32
 
 
-def seal(magic: bytes, version: int, header: Json, arrays: Arrays) -> bytes:
+def encode(magic: bytes, version: int, header: Json, arrays: Arrays) -> bytes:
     """Header and arrays as bytes."""
     table, contents = [], []
     for name, array in arrays.items():
         kind, content = _written(array)
         table.append([name, kind, list(array.shape), len(content)])
         contents.append(content)
-    head = plain({**header, "arrays": table})
+    head = to_json({**header, "arrays": table})
     body = b"".join([LENGTH.pack(len(head)), head, *contents])
     return HEAD.pack(magic, version, zlib.crc32(body)) + body
 
 
-def plain(value: object) -> bytes:
+def to_json(value: object) -> bytes:
     """A value as compact JSON."""
     return json.dumps(value, separators=(",", ":")).encode()
 
@@ -59,10 +61,10 @@ def checksum(data: bytes) -> int:
     return int(HEAD.unpack_from(data)[2])
 
 
-def unseal(magic: bytes, version: int, data: bytes) -> tuple[Json, Arrays]:
+def decode(magic: bytes, version: int, data: bytes) -> tuple[Json, Arrays]:
     """The header, without its table of arrays, and the arrays."""
     body = _checked(magic, version, data)
-    with Understood():
+    with ReportsDamage():
         (length,) = LENGTH.unpack_from(body)
         header: Json = json.loads(bytes(body[LENGTH.size : LENGTH.size + length]))
         arrays, offset = {}, LENGTH.size + length
@@ -72,14 +74,14 @@ def unseal(magic: bytes, version: int, data: bytes) -> tuple[Json, Arrays]:
         return header, arrays
 
 
-class Understood:
-    """Sealed by a right checksum and yet not ours: whatever fails in reading it, it is no snapshot."""
+class ReportsDamage:
+    """Any error while reading bytes with a correct checksum means that they are no snapshot of a learner."""
 
     def __enter__(self) -> None:
-        """Begin to read."""
+        """Start reading."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Say what was wrong in the words of the user."""
+        """Turn any error into SnapshotDamagedError."""
         if isinstance(error, Exception) and not isinstance(error, SnapshotDamagedError):
             raise SnapshotDamagedError(
                 f"the snapshot's parts do not fit together ({error!r}): restore an older one"
@@ -110,7 +112,7 @@ def _written(array: NDArray[Any]) -> tuple[str, bytes]:
             return "all", b""
         return ("bits", np.packbits(array).tobytes()) if array.any() else ("none", b"")
     if array.dtype == np.float32:
-        return "columns", columns.pack(array)
+        return "columns", bitpacking.pack(array)
     kinds = FLOATS if array.dtype.kind == "f" else WHOLE
     for kind in kinds:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -127,7 +129,7 @@ def _read(name: str, kind: str, shape: list[int], data: memoryview) -> NDArray[A
     if kind == "bits":
         return np.unpackbits(np.frombuffer(data, np.uint8), count=count).reshape(shape).astype(np.bool_)
     if kind == "columns":
-        return columns.unpack(data, *shape)[0]
+        return bitpacking.unpack(data, *shape)[0]
     if kind not in FLOATS + WHOLE:
         raise SnapshotDamagedError(f"the snapshot's array {name} is of type {kind}, which no learner has")
     read = np.frombuffer(data, dtype=kind, count=count).reshape(shape)

@@ -7,19 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eml.core import EvolvingMetricLearner, FeatureSpace, squashing
-from eml.core import levels as levels_of
+from eml.core import EvolvingMetricLearner, FeatureSpace, arcsinh, category_detection
 from eml.core.arrays import Array
-from eml.core.spelling import codes_in
+from eml.core.one_hot import codes_in
 from eml.core.state import State
-from eml.core.statistics import squash
+from eml.core.statistics import scaled_by_arcsinh
 from tests.unit.core.helpers import LETTER_FEATURES, LETTERS, SMALL, World, accuracy, letters, space
 
 A, B = range(8), range(4, 12)
 
 
-def taught(*, spelled: bool = True, draw=letters, count: int = 320) -> EvolvingMetricLearner:
-    learner = EvolvingMetricLearner(space(*A), replace(SMALL, spell=spelled))
+def taught(*, encoded: bool = True, draw=letters, count: int = 320) -> EvolvingMetricLearner:
+    learner = EvolvingMetricLearner(space(*A), replace(SMALL, one_hot=encoded))
     for seed in range(count // 64):
         learner.learn(*draw(64, seed, A))
     return learner
@@ -33,11 +32,11 @@ def test_codes_are_spelled_out_and_better_predicted():
     unseen, truth = letters(600, 99, A)
     learner = taught()
     assert {name: sorted(each) for name, each in found(learner).items()} == {f"f{c}": [1, 2, 3, 4, 5] for c in A}
-    assert accuracy(learner, unseen, truth) > accuracy(taught(spelled=False), unseen, truth) + 0.05
+    assert accuracy(learner, unseen, truth) > accuracy(taught(encoded=False), unseen, truth) + 0.05
 
 
 def test_the_setting_turns_it_off():
-    assert not found(taught(spelled=False))
+    assert not found(taught(encoded=False))
 
 
 def amounts(count: int, seed: int, columns: range) -> tuple[Array, list[int]]:
@@ -76,9 +75,9 @@ def relaid(learner: EvolvingMetricLearner) -> EvolvingMetricLearner:
     """The same learner with its codes spelled out, whatever held-out samples say."""
     copy = EvolvingMetricLearner.restore(learner.snapshot())
     state = copy._state
-    codes = levels_of._codes(state, state.spelling.amounts)
+    codes = category_detection._codes(state, state.encoder.numeric)
     assert codes
-    levels_of._relay(state, levels_of._layout(state, codes))
+    category_detection._encode(state, category_detection._layout(state, codes))
     state.refresh()
     return copy
 
@@ -101,15 +100,15 @@ def far(Z: Array) -> Array:
 
 
 @pytest.mark.parametrize("announced", [False, True])
-@pytest.mark.parametrize("squashed", [False, True])
-def test_spelling_out_changes_no_prediction(announced, squashed):
-    learner = EvolvingMetricLearner(space(*A), replace(SMALL, spell=False, squash=False))
+@pytest.mark.parametrize("scaled", [False, True])
+def test_spelling_out_changes_no_prediction(announced, scaled):
+    learner = EvolvingMetricLearner(space(*A), replace(SMALL, one_hot=False, arcsinh=False))
     learner.learn(*letters(128, 1))
-    if squashed:
+    if scaled:
         state = learner._state
-        X, observed = squashing._values(state, np.arange(8))
+        X, observed = arcsinh._values(state, np.arange(8))
         unit = np.full(8, 1.5)
-        squashing._apply(state, np.arange(8), unit, squash(X, unit), observed)
+        arcsinh._apply(state, np.arange(8), unit, scaled_by_arcsinh(X, unit), observed)
         state.refresh()
     if announced:
         learner.announce(space(*B))
@@ -140,7 +139,7 @@ def test_a_new_level_gets_its_column_with_the_first_label_and_changes_no_other_p
     stranger[0, 0] = 9.0
     learner.predict_many(stranger)
     assert 9 not in found(learner)["f0"]  # without a label nothing is learnt
-    levels_of.meet(learner._state, stranger)
+    category_detection.add_levels(learner._state, stranger)
     assert 9 in found(learner)["f0"]
     np.testing.assert_allclose(learner.predict_many(unseen).scores, before, atol=1e-5)
     learner.learn(stranger, [0])
@@ -153,13 +152,13 @@ def test_no_feature_has_more_than_so_many_levels():
     X[:, 0] = np.arange(64.0) - 20
     X[:4, 1] = [1e300, 2.5, -(2.0**40), 1000.0]  # no levels at all
     learner.learn(X, y)
-    assert len(found(learner)["f0"]) == levels_of.MOST
+    assert len(found(learner)["f0"]) == category_detection.MAX_LEVELS
     assert len(found(learner)["f1"]) == LETTERS
     assert np.isfinite(learner.predict_many(X).scores).all()
 
 
 def test_codes_survive_an_evolution_and_new_ones_are_spelled_out_too():
-    learner, plain = taught(), taught(spelled=False)
+    learner, plain = taught(), taught(encoded=False)
     for each in (learner, plain):
         report = each.evolve(space(*B))
         assert report.change.vanished == ("f0", "f1", "f2", "f3")
@@ -230,7 +229,7 @@ def test_whatever_comes_the_space_is_the_one_that_was_given(moves):
         assert learner.space == space(*columns)
         assert np.isfinite(learner.predict_many(X).scores).all()
         state = learner._state
-        assert state.memory.X.shape[1] == len(state.space) + len(state.attic)
+        assert state.memory.X.shape[1] == len(state.space) + len(state.retired_columns)
         assert len(state.statistics.mean) == len(state.space)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from eml.core import EvolvingMetricLearner
 from eml.core.arrays import Array
-from eml.core.statistics import squash
+from eml.core.statistics import scaled_by_arcsinh
 from tests.unit.core.helpers import SMALL, World, accuracy, space
 
 WORLD = World(features=12, classes=4, gap=1.1)
@@ -22,8 +22,8 @@ def decades(count: int, seed: int, columns: range) -> tuple[Array, list[int]]:
     return np.exp(2.5 * X), y
 
 
-def taught(*, squashed: bool, draw=decades) -> EvolvingMetricLearner:
-    learner = EvolvingMetricLearner(space(*A), replace(SMALL, squash=squashed))
+def taught(*, scaled: bool, draw=decades) -> EvolvingMetricLearner:
+    learner = EvolvingMetricLearner(space(*A), replace(SMALL, arcsinh=scaled))
     for seed in range(4):
         learner.learn(*draw(64, seed, A))
     return learner
@@ -33,22 +33,22 @@ def units(learner: EvolvingMetricLearner) -> Array:
     return learner._state.statistics.unit
 
 
-def test_values_over_decades_are_squashed_and_better_predicted():
+def test_values_over_decades_are_scaled_and_better_predicted():
     unseen, truth = decades(600, 99, A)
-    assert (units(taught(squashed=True)) > 0.0).all()
-    assert accuracy(taught(squashed=True), unseen, truth) > accuracy(taught(squashed=False), unseen, truth) + 0.05
+    assert (units(taught(scaled=True)) > 0.0).all()
+    assert accuracy(taught(scaled=True), unseen, truth) > accuracy(taught(scaled=False), unseen, truth) + 0.05
 
 
 def test_values_that_are_differences_stay_as_they_are():
-    assert not units(taught(squashed=True, draw=WORLD.draw)).any()
+    assert not units(taught(scaled=True, draw=WORLD.draw)).any()
 
 
 def test_the_setting_turns_it_off():
-    assert not units(taught(squashed=False)).any()
+    assert not units(taught(scaled=False)).any()
 
 
-def test_new_features_are_squashed_with_the_survivors_and_old_units_stay():
-    learner = taught(squashed=True)
+def test_new_features_are_scaled_with_the_survivors_and_old_units_stay():
+    learner = taught(scaled=True)
     before = units(learner)
     learner.evolve(space(*B))
     learner.learn(*decades(4, 50, B))
@@ -57,7 +57,7 @@ def test_new_features_are_squashed_with_the_survivors_and_old_units_stay():
     np.testing.assert_array_equal(units(learner)[:4], before[4:])
     assert (units(learner)[4:] > 0.0).all()
     unseen, truth = decades(600, 99, B)
-    linear = taught(squashed=False)
+    linear = taught(scaled=False)
     linear.evolve(space(*B))
     linear.learn(*decades(4, 50, B))
     linear.learn(*decades(60, 51, B))
@@ -65,7 +65,7 @@ def test_new_features_are_squashed_with_the_survivors_and_old_units_stay():
 
 
 def test_a_feature_that_returns_has_the_unit_it_had():
-    learner = taught(squashed=True)
+    learner = taught(scaled=True)
     before = units(learner)
     learner.evolve(space(*B))
     learner.learn(*decades(64, 51, B))
@@ -73,11 +73,11 @@ def test_a_feature_that_returns_has_the_unit_it_had():
     np.testing.assert_array_equal(units(learner), before)
 
 
-def test_statistics_of_a_squashed_feature_are_those_of_what_it_is_compared_by():
-    learner = taught(squashed=True)
+def test_statistics_of_a_scaled_feature_are_those_of_what_it_is_compared_by():
+    learner = taught(scaled=True)
     state = learner._state
     X = np.concatenate([decades(64, seed, A)[0] for seed in range(4)])
-    expected = squash(X - state.statistics.origin, state.statistics.unit)
+    expected = scaled_by_arcsinh(X - state.statistics.origin, state.statistics.unit)
     np.testing.assert_allclose(state.statistics.mean, expected.mean(axis=0), atol=0.1)  # the first ones were cut
     np.testing.assert_allclose(state.statistics.deviation(), expected.std(axis=0), rtol=0.1)
 
@@ -89,7 +89,7 @@ def test_missing_values_and_flags_that_are_seldom_set_do_no_harm():
         X[::5, 1], X[:, 2] = np.nan, np.nan
         return X, y
 
-    learner = taught(squashed=True, draw=holes)
+    learner = taught(scaled=True, draw=holes)
     assert units(learner)[0] > 0.0
     assert units(learner)[2] == 0.0  # never seen
     unseen, truth = holes(600, 99, A)
@@ -99,14 +99,14 @@ def test_missing_values_and_flags_that_are_seldom_set_do_no_harm():
 
 @given(x=st.floats(-1e300, 1e300), y=st.floats(-1e300, 1e300), unit=st.floats(1e-300, 1e300))
 def test_squashing_keeps_order_and_is_finite(x, y, unit):
-    small, large = squash(np.array([[min(x, y)], [max(x, y)]]), np.array([unit]))[:, 0]
+    small, large = scaled_by_arcsinh(np.array([[min(x, y)], [max(x, y)]]), np.array([unit]))[:, 0]
     assert np.isfinite([small, large]).all()
     assert small <= large
 
 
 @pytest.mark.parametrize("stage", ["initial", "steady", "inheriting"])
 def test_a_snapshot_goes_on_as_the_learner_does(stage):
-    learner = taught(squashed=True) if stage != "initial" else EvolvingMetricLearner(space(*A), SMALL)
+    learner = taught(scaled=True) if stage != "initial" else EvolvingMetricLearner(space(*A), SMALL)
     columns = B if stage == "inheriting" else A
     if stage == "inheriting":
         learner.evolve(space(*B))

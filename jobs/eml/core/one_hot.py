@@ -1,13 +1,13 @@
-r"""Names and columns of categories and codes: one column per level, 1 where a sample has it.
+r"""One-hot encoding of categories and integer codes: one column per level, 1 where a sample has that level.
 
-First stop of a sample in the learner. A mode, an error code, a letter is a number to the learner, but 3 is not between
-2 and 4 there. A category is declared to be one; a code is a number that turned out to be one (`levels`). Outside this
-module and `levels` nothing knows of it: samples come with the features of the outer space, and everything else works on
-the columns of the inner one, which says by its names which of them are levels.
+Called by the learner with every sample, by `category_detection`, and by whatever lays out columns. A mode, an error
+code or a letter arrives as a number, but 3 is not between 2 and 4 there. A category is declared to be one; a code is a
+numeric feature that was detected to be one (`category_detection`). Samples come with the features of the input space;
+every other module works on the columns of the encoded space, whose names say which columns are levels:
 
-    rpm          an amount
-    mode\0=      a category: 1 where its symbol has no column of its own, so a category always has a column
-    mode\0=7     a category: 1 where its symbol has the number 7
+    rpm          a numeric feature
+    mode\0=      a category: 1 where its symbol has no column of its own, so that a category always has a column
+    mode\0=7     a category: 1 where the hash of its symbol is 7
     gear\03      a code: 1 where it is 3
 """
 
@@ -28,17 +28,17 @@ SYMBOL = "="  # before the level of a category; alone: the column of all its oth
 _Level = TypeVar("_Level", int, float)
 
 
-def spelled(name: str, level: int) -> str:
+def code_column(name: str, level: int) -> str:
     """The name of the column of a code's level."""
     return f"{name}{MARK}{level}"
 
 
-def symbol(name: str, level: float) -> str:
+def category_column(name: str, level: float) -> str:
     """The name of the column of a category's level, from which `level_of` reads the same number."""
     return f"{name}{MARK}{SYMBOL}{level:.17g}"
 
 
-def others(name: str) -> str:
+def other_column(name: str) -> str:
     """The name of the column of all symbols of a category that have none of their own."""
     return f"{name}{MARK}{SYMBOL}"
 
@@ -54,13 +54,13 @@ def is_category(name: str) -> bool:
 
 
 def level_of(name: str) -> float | None:
-    """The level that a column stands for; None for an amount and for other symbols."""
+    """The level that a column stands for; None for a numeric feature and for a category's other symbols."""
     level = name.partition(MARK)[2].removeprefix(SYMBOL)
     return float(level) if level else None
 
 
 def codes_in(names: Iterable[str]) -> dict[str, list[int]]:
-    """The levels of every code that is spelled out among these columns."""
+    """The levels of every one-hot encoded code among these columns."""
     found: dict[str, list[int]] = {}
     for name in names:
         level = level_of(name)
@@ -69,7 +69,7 @@ def codes_in(names: Iterable[str]) -> dict[str, list[int]]:
     return found
 
 
-def symbols_in(names: Iterable[str]) -> dict[str, list[float]]:
+def categories_in(names: Iterable[str]) -> dict[str, list[float]]:
     """The levels of every category among these columns, in the order of the columns."""
     found: dict[str, list[float]] = {}
     for name in names:
@@ -80,87 +80,88 @@ def symbols_in(names: Iterable[str]) -> dict[str, list[float]]:
 
 
 @dataclass(frozen=True)
-class Spelling:
-    """The columns that a space's features have in the learner."""
+class OneHotEncoder:
+    """How samples of the input space become the columns that the learner works on."""
 
-    inner: FeatureSpace
+    encoded: FeatureSpace
 
     @cached_property
     def codes(self) -> Mapping[str, list[int]]:
         """The levels of every feature that is a code."""
-        return codes_in(self.inner.names)
+        return codes_in(self.encoded.names)
 
     @cached_property
-    def symbols(self) -> Mapping[str, list[float]]:
-        """The levels of every category: numbers of symbols."""
-        return symbols_in(self.inner.names)
+    def categories(self) -> Mapping[str, list[float]]:
+        """The levels of every category: hashes of its symbols."""
+        return categories_in(self.encoded.names)
 
     @cached_property
-    def plain(self) -> bool:
-        """All features are amounts: inner and outer are the same."""
-        return not self.codes and not self.symbols
+    def is_identity(self) -> bool:
+        """All features are numeric: input and encoded space are the same."""
+        return not self.codes and not self.categories
 
     @cached_property
-    def outer(self) -> FeatureSpace:
+    def inputs(self) -> FeatureSpace:
         """The features as samples have them."""
-        if self.plain:
-            return self.inner
-        names = tuple(dict.fromkeys(feature_of(name) for name in self.inner.names))
-        aliases = {feature_of(name): tuple(map(feature_of, former)) for name, former in self.inner.aliases.items()}
-        return FeatureSpace(names, aliases, frozenset(self.symbols))
+        if self.is_identity:
+            return self.encoded
+        names = tuple(dict.fromkeys(feature_of(name) for name in self.encoded.names))
+        aliases = {feature_of(name): tuple(map(feature_of, former)) for name, former in self.encoded.aliases.items()}
+        return FeatureSpace(names, aliases, frozenset(self.categories))
 
     @cached_property
     def sources(self) -> Index:
-        """The outer column that each inner one is made of."""
-        return np.array([self.outer.position[feature_of(name)] for name in self.inner.names], dtype=np.intp)
+        """The input column that each encoded column is made of."""
+        return np.array([self.inputs.position[feature_of(name)] for name in self.encoded.names], dtype=np.intp)
 
     @cached_property
     def level(self) -> Array:
-        """The level of each inner column, NaN for an amount and for other symbols."""
-        levels = [level_of(name) for name in self.inner.names]
+        """The level of each encoded column; NaN for a numeric feature and for other symbols."""
+        levels = [level_of(name) for name in self.encoded.names]
         return np.array([np.nan if level is None else level for level in levels])
 
     @cached_property
-    def is_amount(self) -> Mask:
-        """Which inner columns are those of amounts."""
-        return np.array([MARK not in name for name in self.inner.names], dtype=np.bool_)
+    def is_numeric(self) -> Mask:
+        """Which encoded columns are numeric features."""
+        return np.array([MARK not in name for name in self.encoded.names], dtype=np.bool_)
 
     @cached_property
-    def amounts(self) -> Index:
-        """The inner columns that are no levels."""
-        return np.flatnonzero(self.is_amount)
+    def numeric(self) -> Index:
+        """The encoded columns that are numeric features."""
+        return np.flatnonzero(self.is_numeric)
 
     @cached_property
-    def others(self) -> Index:
-        """The inner columns of symbols without a column of their own, in the order of `symbols`."""
-        return np.array(self.inner.columns(others(feature) for feature in self.symbols), dtype=np.intp)
+    def other_columns(self) -> Index:
+        """The encoded columns of symbols without a column of their own, in the order of `categories`."""
+        return np.array(self.encoded.columns(other_column(feature) for feature in self.categories), dtype=np.intp)
 
     @cached_property
     def _grouped(self) -> tuple[Index, Index, Index]:
         """The level columns of categories side by side, where those of each begin, and which categories have any."""
         groups = [
-            self.inner.columns(symbol(feature, level) for level in levels) for feature, levels in self.symbols.items()
+            self.encoded.columns(category_column(feature, level) for level in levels)
+            for feature, levels in self.categories.items()
         ]
         sizes = np.array([len(group) for group in groups], dtype=np.intp)
         known = np.flatnonzero(sizes)
         starts = (np.cumsum(sizes) - sizes)[known]
         return np.array([column for group in groups for column in group], dtype=np.intp), starts, known
 
-    def spell(self, X: Array) -> Array:
-        """Samples (n, outer) as the learner's columns (n, inner).
+    def encode(self, X: Array) -> Array:
+        """Samples (n, inputs) as the learner's columns (n, encoded).
 
-        A level of a code that has no column is none of them; a symbol that has none is one of the others.
+        A code's level without a column sets none of the code's columns; a symbol without one sets the column of others.
         """
-        if self.plain:
+        if self.is_identity:
             return X
         values = X[:, self.sources]
         has = values == self.level
-        if len(self.others):
+        if len(self.other_columns):
             columns, starts, known = self._grouped
-            has[:, self.others] = True
+            has[:, self.other_columns] = True
             if len(known):
-                has[:, self.others[known]] = ~np.logical_or.reduceat(has[:, columns], starts, axis=1)
-        return np.where(self.is_amount | ~np.isfinite(values), values, has)
+                has[:, self.other_columns[known]] = ~np.logical_or.reduceat(has[:, columns], starts, axis=1)
+        return np.where(self.is_numeric | ~np.isfinite(values), values, has)
 
     def deviations(self, deviation: Array, columns: Index) -> list[Array]:
         """Ways to scale `columns`, which deviate by this much (len(columns),); held-out samples choose.
@@ -168,65 +169,65 @@ class Spelling:
         Scaled one by one, a category counts as much as it has levels. Its levels may also have one deviation together,
         that of the category as a whole, so that it counts as one feature.
         """
-        mine = self._of_category[columns]
+        mine = self._is_category[columns]
         if not mine.any():
             return [deviation]
         feature = self.sources[columns]
-        total = np.bincount(feature[mine], weights=deviation[mine] ** 2, minlength=len(self.outer))
+        total = np.bincount(feature[mine], weights=deviation[mine] ** 2, minlength=len(self.inputs))
         return [deviation, np.where(mine & (deviation > 0.0), np.sqrt(total[feature]), deviation)]
 
-    def one_each(self, columns: Index) -> Index:
-        """These columns, but of each category one: they are there together or not at all, and count once."""
-        if not self.symbols:
+    def one_per_category(self, columns: Index) -> Index:
+        """These columns, but only one of each category: its columns are observed together and count once."""
+        if not self.categories:
             return columns
         seen: set[int] = set()
         kept = []
         for column in columns.tolist():
             source = int(self.sources[column])
-            if not self._of_category[column] or source not in seen:
+            if not self._is_category[column] or source not in seen:
                 kept.append(column)
             seen.add(source)
         return np.array(kept, dtype=np.intp)
 
     @cached_property
-    def _of_category(self) -> Mask:
-        return np.array([is_category(name) for name in self.inner.names], dtype=np.bool_)
+    def _is_category(self) -> Mask:
+        return np.array([is_category(name) for name in self.encoded.names], dtype=np.bool_)
 
-    def towards(self, space: FeatureSpace, attic: Iterable[str]) -> FeatureSpace:
-        """The inner space for the next outer one: what is spelled out stays so, and so does what comes back."""
-        gone = tuple(attic)
-        codes, symbols = codes_in(gone), symbols_in(gone)
-        if self.plain and not codes and not space.categories:
+    def next_space(self, space: FeatureSpace, retired: Iterable[str]) -> FeatureSpace:
+        """The next encoded space for the next input space: encoded features stay encoded, also when they return."""
+        gone = tuple(retired)
+        codes, symbols = codes_in(gone), categories_in(gone)
+        if self.is_identity and not codes and not space.categories:
             return space
-        former = self.outer.diff(space).former
+        former = self.inputs.diff(space).former
         names: list[str] = []
         for name in space.names:
             was = former.get(name)
             if name in space.categories:
-                known = self.symbols[was] if was is not None else _back(name, space, symbols)
-                names += [others(name), *(symbol(name, level) for level in known)]
+                known = self.categories[was] if was is not None else _back(name, space, symbols)
+                names += [other_column(name), *(category_column(name, level) for level in known)]
             else:
                 levels = self.codes.get(was, []) if was is not None else _back(name, space, codes)
-                names += [spelled(name, level) for level in levels] or [name]
-        return inner_space(space, names)
+                names += [code_column(name, level) for level in levels] or [name]
+        return encoded_space(space, names)
 
 
-def first_columns(outer: FeatureSpace) -> FeatureSpace:
-    """The inner space of a learner that has seen nothing: no category has a level yet."""
-    return Spelling(FeatureSpace(())).towards(outer, ())
+def first_encoded_space(inputs: FeatureSpace) -> FeatureSpace:
+    """The encoded space of a learner that has seen nothing: no category has a level yet."""
+    return OneHotEncoder(FeatureSpace(())).next_space(inputs, ())
 
 
-def inner_space(outer: FeatureSpace, names: Iterable[str]) -> FeatureSpace:
-    """The space of these columns; those of a feature have had the names that it has had."""
+def encoded_space(inputs: FeatureSpace, names: Iterable[str]) -> FeatureSpace:
+    """The encoded space with these columns; a feature's columns get the feature's aliases."""
     columns, aliases = tuple(names), {}
     for column in columns:
         feature, mark, level = column.partition(MARK)
-        if feature in outer.aliases:
-            aliases[column] = tuple(former + mark + level for former in outer.aliases[feature])
+        if feature in inputs.aliases:
+            aliases[column] = tuple(former + mark + level for former in inputs.aliases[feature])
     return FeatureSpace(columns, aliases)
 
 
-# -- reports, in the words of the outer space ----------------------------------------------------------------------
+# -- reports, in terms of input features -----------------------------------------------------------------------------
 
 
 def fold_weights(weights: Mapping[str, float]) -> dict[str, float]:
@@ -238,7 +239,7 @@ def fold_weights(weights: Mapping[str, float]) -> dict[str, float]:
 
 
 def fold_evolution(evolution: Evolution) -> Evolution:
-    """What happened, told of features instead of columns."""
+    """The same report about input features instead of columns."""
     inner = evolution.change
     vanished, survived, augmented = map(_features, (inner.vanished, inner.survived, inner.augmented))
     former = {feature_of(new): feature_of(old) for new, old in inner.former.items()}
@@ -260,8 +261,8 @@ def _features(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _takeover(feature: str, own: dict[str, Takeover]) -> Takeover:
-    """Of a feature's levels the mean share, and the survivor that has most of one."""
-    levels = [takeover for name, takeover in own.items() if name != others(feature)] or list(own.values())
+    """The mean share over a feature's levels, and the survivor that explains one of them best."""
+    levels = [takeover for name, takeover in own.items() if name != other_column(feature)] or list(own.values())
     best = max(levels, key=lambda takeover: takeover.share)
     by = None if best.by is None else feature_of(best.by)
     return Takeover(sum(takeover.share for takeover in levels) / len(levels), by)

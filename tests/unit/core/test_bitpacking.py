@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as tables
 
-from eml.core.columns import pack, unpack
+from eml.core.bitpacking import pack, unpack
 from tests.unit.core.helpers import Values
 
 

@@ -1,10 +1,10 @@
-"""What a learner does when it is told that its errors have risen while its features stayed the same.
+"""How the learner reacts to concept drift: errors have risen while the features stayed the same.
 
-Called by the learner; changes its state only. Who tells, and how they know, is not known here. Both reactions end the
-rests between steps, as an evolution does, and neither takes the model away: the next prediction is made as always.
+Called by the learner's `react`; changes its state only. Drift is detected elsewhere (ADWIN in `stream`). Both reactions
+end the pauses between metric steps, as an evolution does. The model stays: the next prediction is made as usual.
 
-    step      the metric may change further with each step, for a while
-    memory    a few old exemplars of each class stay, and the next samples take their places
+    step      for a while, a larger step of the metric is on offer
+    memory    a few old exemplars of each class stay, and new samples replace them
 """
 
 from typing import Literal, get_args
@@ -17,12 +17,12 @@ from eml.core.state import State
 Reaction = Literal["step", "memory"]
 
 WIDER = 1.0  # a step size on offer beside the usual ones; 3.0 is better for some drifts and worse for others
-WIDENED = 16  # batches for which it is
+WIDENED = 16  # batches for which it is on offer
 SHARE = 1 / 16  # of the memory that stays: a quarter outweighs new exemplars for longer, half of this is hardly better
 
 
 def react(state: State, how: Reaction, neighbours: int) -> None:
-    """Make what was learnt easier to replace; `neighbours` exemplars of each class are enough to predict with."""
+    """Make what was learnt easier to replace; at least `neighbours` exemplars of each class stay."""
     if how not in get_args(Reaction):
         raise FeatureError(f"a learner reacts to drift by {' or '.join(get_args(Reaction))}, not by {how!r}")
     state.since = state.rest = state.resting = 0

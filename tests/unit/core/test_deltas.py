@@ -78,7 +78,7 @@ def busy(windows: int) -> tuple[EvolvingMetricLearner, list[tuple[int, int, int]
         L = learner._state.views[-1].L
         y = random.integers(0, 4, 32)
         learner.learn(centres[y] + random.normal(size=(32, 64)), y.tolist())
-        rows, stepped = int(learner._state.memory.written.sum()), learner._state.views[-1].L is not L
+        rows, stepped = int(learner._state.memory.dirty.sum()), learner._state.views[-1].L is not L
         stepped &= not np.array_equal(learner._state.views[-1].L, L)
         said.append((len(learner.changes() or b""), rows, int(stepped)))
     return learner, said

@@ -1,7 +1,7 @@
 """Avro keys: from the schema of a key to the function that reads a device's name from the key's bytes.
 
-`registry.client` compiles a key's schema here once, when it arrives; `keys` calls the result. Calls `types`, which
-refuses hostile schemas, and `field_readers`, which check every length. Knows no registry and no topic.
+`registry.client` compiles a key's schema here once, when it arrives; `keys` calls the result. Calls `schema_parser`,
+which refuses hostile schemas, and `field_readers`, which check every length. Knows no registry and no topic.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from typing import Any
 from eml.settings import RecordSettings
 from eml.stream.avro import field_readers
 from eml.stream.avro.field_readers import FieldReader
-from eml.stream.avro.types import Type, is_uuid, parse_type, shown, without_null
+from eml.stream.avro.schema_parser import parse_type
+from eml.stream.avro.types import Type, is_uuid, shown, without_null
 from eml.stream.errors import BadRecordError, BadSchemaError
 from eml.stream.keys import BAD_KEY, NO_KEY, KeyName, ReadKey
 from eml.stream.wire import HEADER_SIZE

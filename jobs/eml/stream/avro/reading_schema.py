@@ -1,8 +1,8 @@
 """Writer schemas of readings and labels: which of a record's fields are features, and which are reserved.
 
 `registry.client` (or `local.schema_book` in its place) compiles a schema text here once, when it arrives; the models
-decode records with the result. Calls `types`, which refuses hostile schemas, and makes the `decoder`. Knows no registry
-and no learner.
+decode records with the result. Calls `schema_parser`, which refuses hostile schemas, and makes the `decoder`. Knows no
+registry and no learner.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,8 +14,9 @@ from eml.stream.avro import schema_warnings
 from eml.stream.avro.decode_plan import PER_MS, Leaf, Role
 from eml.stream.avro.decoder import Decoded, Decoder
 from eml.stream.avro.feature_kinds import kind_of
+from eml.stream.avro.schema_parser import parse
 from eml.stream.avro.schema_warnings import IgnoredField
-from eml.stream.avro.types import LONGEST_NAME, Field, Type, is_uuid, parse, shown, unsupported, without_null
+from eml.stream.avro.types import LONGEST_NAME, Field, Type, is_uuid, shown, unsupported, without_null
 from eml.stream.errors import BadSchemaError
 from eml.stream.wire import SchemaId
 

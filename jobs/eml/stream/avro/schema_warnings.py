@@ -2,7 +2,7 @@
 
 Called by `reading_schema` once per schema; `registry.client` has the result logged, and it is part of the evolution
 event. A reserved field under a slightly different name (`Label` for `label`) is no error to the decoder: it is ignored,
-or taken for a feature, and nothing is ever learned. Decides nothing.
+or taken for a feature, and nothing is ever learnt. Decides nothing.
 """
 
 import logging

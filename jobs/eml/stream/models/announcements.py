@@ -60,7 +60,7 @@ class Announcements:
         log.announced(kind, version or current.version, current.space.diff(space), stage)
 
     def _take_over(self, schema: ReadingSchema, log: EventLog) -> bool:
-        """Begin with another key's model where this one has learned nothing yet."""
+        """Begin with another key's model where this one has learnt nothing yet."""
         current = self._state.current
         if self._warm_start is None or current.learner.revision > 0:
             return False

@@ -95,7 +95,7 @@ class KeyModel:
         return self._reader.device_of(kafka_key)
 
     def drop_windows(self) -> int:
-        """Forget the labelled readings that wait to be learned; how many they were."""
+        """Forget the labelled readings that wait to be learnt; how many they were."""
         return self.state.drop_windows()
 
     # -- readings of one schema ------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ class KeyState:
         return now
 
     def drop_windows(self) -> int:
-        """Forget the labelled readings that wait to be learned; how many (1 where only others had some)."""
+        """Forget the labelled readings that wait to be learnt; how many (1 where only others had some)."""
         if self.models is None:
             return 0
         current, *others = [model.drop_window() for model in self.models]

@@ -1,6 +1,6 @@
 """A key's models as bytes and back, in parts by how often they change; each with a magic, a version and a checksum.
 
-    model     EMLK  the current version's learner: a base   when it learned, evolved or an evolution was announced
+    model     EMLK  the current version's learner: a base   when it learnt, evolved or an evolution was announced
     changes   EMLC  a log of what changed in it since       while that is less than the base
     others    EMLL  the learners of versions that were left
     window    EMLW  all windows, counts and scores          with most micro-batches, so it must stay small

@@ -154,7 +154,7 @@ class VersionModel:
             start = stop
 
     def drop_window(self) -> int:
-        """Forget the labelled readings that wait to be learned; how many they were."""
+        """Forget the labelled readings that wait to be learnt; how many they were."""
         dropped = len(self.window)
         if dropped:
             self.window.take()

@@ -1,6 +1,6 @@
 """Models that new keys may begin with: for each schema the newest that this task has.
 
-`key_model` offers a model when it has learned, `version_routing` when a key is about to leave a version, and
+`key_model` offers a model when it has learnt, `version_routing` when a key is about to leave a version, and
 `announcements` asks for one when a key is new. One instance per operator: which model is newest depends on what other
 keys of the same task have sent, so a warm start is the one thing that can differ in another run; the event says whose
 model it was.
@@ -25,13 +25,13 @@ class _Offer:
 
 
 class WarmStartModels:
-    """The newest model of each schema id, with more than one class learned."""
+    """The newest model of each schema id, with more than one class learnt."""
 
     def __init__(self) -> None:
         self._newest: OrderedDict[SchemaId, _Offer] = OrderedDict()
 
     def offer(self, key: KeyName, model: VersionModel) -> None:
-        """The model of a key's current version has learned."""
+        """The model of a key's current version has learnt."""
         if len(model.learner.classes) > 1:
             self._newest[model.version.id] = _Offer(key, None, model)
             self._newest.move_to_end(model.version.id)

@@ -1,4 +1,4 @@
-"""The window of a version model: labelled readings that wait to be learned together, and when the window closes.
+"""The window of a version model: labelled readings that wait to be learnt together, and when the window closes.
 
 `version_model` fills it and learns what it holds; `state_codec` writes it apart from the learner, because it changes
 far more often. Time is the records' own (Kafka's timestamps), so a replay closes the same windows at the same records.

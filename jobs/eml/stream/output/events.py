@@ -61,7 +61,7 @@ class EvolutionEvent:
     new_subject: str
     report: Evolution
     stage: Stage  # before the switch
-    batches: int  # learned so far
+    batches: int  # learnt so far
     position: Position  # of the record at which it happened
     kind: str = EVOLUTION
     recovery: RecoveryFigures | None = None

@@ -32,15 +32,7 @@ def log_fields(settings: Settings) -> None:
     finally:
         registry.close()
     for schema in schemas:
-        log.info(
-            "readings of %s, version %d (schema %d): %s",
-            schema.subject,
-            schema.version,
-            schema.id,
-            describe_fields(schema),
-        )
-        for warning in schema.warnings[:MOST_SHOWN]:
-            log.warning("readings of %s, version %d: %s", schema.subject, schema.version, warning)
+        _log_schema(schema)
     if not schemas:
         log.info("no schema of readings is registered yet: which fields are features is told with the first record")
         return
@@ -48,6 +40,13 @@ def log_fields(settings: Settings) -> None:
     unknown = [name for name in settings.record.categories if name not in known]
     if unknown:
         log.warning("record.categories: no newest schema of readings has %s", _listed(unknown))
+
+
+def _log_schema(schema: ReadingSchema) -> None:
+    subject, version, fields = schema.subject, schema.version, describe_fields(schema)
+    log.info("readings of %s, version %d (schema %d): %s", subject, version, schema.id, fields)
+    for warning in schema.warnings[:MOST_SHOWN]:
+        log.warning("readings of %s, version %d: %s", subject, version, warning)
 
 
 def describe_fields(schema: ReadingSchema) -> str:

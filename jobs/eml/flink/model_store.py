@@ -106,7 +106,7 @@ class ModelStore:
     def __init__(self, context: RuntimeContext, settings: Settings) -> None:
         self._settings = settings
         self._ttl_s = settings.job.state_ttl_ms / 1000
-        self._donors = WarmStartModels()
+        self._warm_start = WarmStartModels()
         self._cache: OrderedDict[KafkaKey, Live] = OrderedDict()
         self._cached_bytes = 0
         self._queues: dict[str, dict[KafkaKey, Queue]] = {}  # by bucket and model
@@ -157,7 +157,7 @@ class ModelStore:
 
     def load(self, name: KeyName, parts: state_codec.StateParts) -> KeyModel:
         """A model from its parts."""
-        return state_codec.load(name, self._settings, parts, self._donors)
+        return state_codec.load(name, self._settings, parts, self._warm_start)
 
     def parts(self, key: KafkaKey) -> state_codec.StateParts:
         """What state holds of a model."""
@@ -168,7 +168,7 @@ class ModelStore:
         live = self._cache.pop(key, None)
         if live is not None:
             self._cached_bytes -= live.nbytes
-            self._donors.forget(live.model.key)
+            self._warm_start.forget(live.model.key)
 
     def store(self, key: KafkaKey, live: Live, *, everything: bool = False) -> bool:
         """Write what changed, all of it now and then; whether a model was written."""

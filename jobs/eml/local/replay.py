@@ -70,7 +70,7 @@ class Replay:
         self._book = SchemaBook(settings)
         self._settings = settings
         self._cut = cut
-        self._donors = WarmStartModels()  # as in one task that has all keys
+        self._warm_start = WarmStartModels()  # as in one task that has all keys
         self._models: dict[str, KeyModel] = {}
         self._gathered: dict[str, list[Raw]] = {}
         # By record, in the order of arrival: what was said of it; None while it is in a micro-batch that is gathered.
@@ -112,7 +112,7 @@ class Replay:
     def _serve(self, key: str) -> None:
         records = self._gathered.pop(key)
         if key not in self._models:
-            self._models[key] = KeyModel(KeyName(key), self._settings, self._donors)
+            self._models[key] = KeyModel(KeyName(key), self._settings, self._warm_start)
         results = _step(self._models[key], records, self._book)
         self.figures[key].add(len(records), results)
         self._said.update(_by_record(key, records, results))

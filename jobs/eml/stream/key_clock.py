@@ -1,11 +1,10 @@
 """A key's time, from the timestamps of its records, some of which may be wrong.
 
 Used by `models.key_state` for windows and for how long former models are kept, and by `labels.label_join` for how long
-items wait. It
-depends on the records alone, so a replay shows the same time at the same records. It never goes back.
+items wait. It depends on the records alone, so a replay shows the same time at the same records. It never goes back.
 
-    up to an hour ahead     believed at once
-    further ahead           believed when `CONFIRMED` records in a row are that far: one wrong timestamp changes nothing
+    up to an hour ahead     accepted at once
+    further ahead           accepted when `CONFIRMED` records in a row are that far: one wrong timestamp changes nothing
     behind                  does not count. After `CONFIRMED` in a row the device's clock was set back: time goes on
                             from where it was, by the records' differences, until they are back where they were
 """
@@ -17,7 +16,7 @@ CONFIRMED = 8  # records: more than a device sends before its clock is set, few 
 
 
 class KeyClock:
-    """The largest timestamp so far, without those that nothing confirms."""
+    """The largest timestamp so far, without outliers."""
 
     __slots__ = ("_recent", "_shift_ms", "now_ms")
 
@@ -28,7 +27,7 @@ class KeyClock:
 
     def advance(self, timestamp_ms: int) -> int:
         """A record came: the time at it."""
-        if timestamp_ms < 0:  # Kafka's word for none
+        if timestamp_ms < 0:  # Kafka's value for none
             return self.now_ms
         if not self._recent:
             self.now_ms = timestamp_ms
@@ -44,17 +43,17 @@ class KeyClock:
         return self.now_ms
 
     def at(self, timestamp_ms: int) -> int | None:
-        """The time at a record that need not be counted, because it is as expected; None where it is not."""
+        """The time at a record whose timestamp is as expected, without `advance`; None where it is not."""
         ahead = timestamp_ms + self._shift_ms - self.now_ms
         expected = 0 <= ahead <= LEAP_MS and bool(self._recent) and not self._is_back(timestamp_ms)
         return self.now_ms + ahead if expected else None
 
     def _is_back(self, timestamp_ms: int) -> bool:
-        """Whether a clock that was set back shows again what it had before."""
+        """Whether a clock that was set back shows the former time again."""
         return abs(timestamp_ms - self.now_ms) < abs(timestamp_ms + self._shift_ms - self.now_ms)
 
     def dump(self) -> list[int]:
-        """As plain numbers: those that repeat are short ones."""
+        """As plain numbers, relative to the first where that makes them short."""
         return [self.now_ms, self._shift_ms, *(self.now_ms - each for each in self._recent)]
 
     @classmethod

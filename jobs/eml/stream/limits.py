@@ -15,7 +15,7 @@ TOO_MANY_CLASSES = "too-many-classes"
 
 
 def check_size(raw: Raw, limits: LimitsSettings) -> None:
-    """Raise where a record's value or headers are longer than we take."""
+    """Raise where a record's value or headers are longer than the limits allow."""
     if raw.value is not None and len(raw.value) > limits.value_bytes:
         raise _too_large("value", len(raw.value), "value_bytes", limits.value_bytes)
     if raw.headers and headers_size(raw.headers) > limits.header_bytes:

@@ -1,7 +1,7 @@
 """Which model a record belongs to (`model.by`), and what that model is called.
 
-Called by the operator for the names, and by tools without Flink for both; the job itself picks a record's model in
-SQL (`flink.pipeline`), before it crosses into Python. A model's key has the form of a Kafka key.
+Called by the operator for the names, and by tools without Flink for both; the job itself finds a record's model in
+SQL (`flink.pipeline`), before it reaches Python. A model's key has the form of a Kafka key.
 """
 
 import re

@@ -16,12 +16,12 @@ HEAD = struct.Struct("<4sHII")  # magic, version, CRC-32 of all that follows, by
 
 
 def text_of(data: bytes | None) -> str | None:
-    """Bytes as a text that JSON can hold (base64); null stays null."""
+    """Bytes as base64 text for JSON; None stays None."""
     return None if data is None else b64encode(data).decode()
 
 
 def bytes_of(text: str | None) -> bytes | None:
-    """The bytes that such a text stands for."""
+    """The bytes of a base64 text."""
     return None if text is None else b64decode(text)
 
 

@@ -11,7 +11,7 @@ from eml.stream.errors import BadRecordError
 
 SchemaId = NewType("SchemaId", int)  # by which a registry and the frame of a record name a schema
 
-MAGIC = 0  # the only version of the frame there is
+MAGIC = 0  # the only version of the frame
 HEADER = struct.Struct(">BI")  # magic, schema id
 HEADER_SIZE = HEADER.size  # 5: the payload begins here
 LARGEST_ID = 2**31 - 1  # ids are Java ints; a registry may answer a larger one with an error of its own

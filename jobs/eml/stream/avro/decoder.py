@@ -32,11 +32,11 @@ class Decoded:
     bad: list[tuple[int, BadRecordError]]  # position in the batch, ascending, and what is wrong
 
     def only(self, kept: list[int]) -> "Decoded":
-        """The same with these of the good records alone."""
+        """The same with only some of the good records."""
         return self.at(kept, [self.rows[row] for row in kept], self.bad)
 
     def at(self, kept: list[int], rows: list[int], bad: list[tuple[int, BadRecordError]]) -> "Decoded":
-        """These of the good records as a batch with other positions and other bad ones."""
+        """Some of the good records, as a batch with other positions and other bad records."""
         return Decoded(
             rows,
             self.values[kept],

@@ -108,7 +108,7 @@ def _blocks(item: Sequence[FieldReader], least: int, *, fixed: bool) -> FieldRea
 
 
 def _sized_block(data: bytes, pos: int, least: int) -> int:
-    """Over a block with a negative count, behind which its size in bytes stands for readers like us."""
+    """Over a block with a negative count: its size in bytes follows, for readers that skip it."""
     size, pos = read_size(data, pos)
     if size < least:
         raise bad_value("a block too small for its items")

@@ -110,7 +110,7 @@ class MicroBatch:
     # -- record by record ------------------------------------------------------------------------------------------
 
     def raws(self, numbers: Sequence[int]) -> list[Raw]:
-        """Some of the records, each by itself."""
+        """Some of the records, each as an object."""
         columns = self.columns
         return [
             Raw(

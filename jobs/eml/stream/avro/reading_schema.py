@@ -44,7 +44,7 @@ class ReadingSchema:
     reserved: tuple[str, ...] = ()  # fields that say whose, when and what a reading is
 
     def check_reading(self) -> None:
-        """Raise where records of this schema are no readings: by its subject, or because they measure nothing."""
+        """Raise where records of this schema are no readings: by its subject, or because no field is a feature."""
         if self.foreign_reading:
             raise BadSchemaError(FOREIGN, self.foreign_reading)
         if not self.space.names:
@@ -157,7 +157,7 @@ class _Fields:
 
 
 def _refuse_shared_aliases(features: Iterable[Field]) -> None:
-    """Raise where two features of a record say that they had the same name: only one of them can be it."""
+    """Raise where two features of a record have the same alias: only one of them can be the former field."""
     heirs: dict[str, str] = {}
     for member in features:
         for alias in member.aliases:

@@ -60,7 +60,7 @@ def _refuse_twice(names: Iterable[str], what: str) -> None:
 
 
 class _Parser:
-    """Parses one schema; `level` counts the records, arrays and maps around a type, and so bounds our own stack."""
+    """Parses one schema; `level` counts the records, arrays and maps around a type, which bounds our own stack."""
 
     def __init__(self, settings: RecordSettings) -> None:
         self._max_depth = settings.max_depth

@@ -28,7 +28,7 @@ class BoundedBuffer(Generic[T]):
         return len(self._items)
 
     def get(self, event_id: str) -> T | None:
-        """What is there under this id."""
+        """The item with this id."""
         held = self._items.get(event_id)
         return None if held is None else held[2]
 
@@ -38,7 +38,7 @@ class BoundedBuffer(Generic[T]):
         return 0 if len(self._items) <= self._limit else self._shrink()
 
     def pop(self, event_id: str) -> T | None:
-        """Take out what is there under this id."""
+        """Remove the item with this id and return it."""
         held = self._items.pop(event_id, None)
         if held is None:
             return None
@@ -47,7 +47,7 @@ class BoundedBuffer(Generic[T]):
         return held[2]
 
     def drop_before(self, time_ms: int) -> int:
-        """Drop all that has been there since before this time; how many."""
+        """Drop all items put there before this time; how many."""
         count = 0
         while self._items and next(iter(self._items.values()))[0] < time_ms:
             self._drop()
@@ -55,7 +55,7 @@ class BoundedBuffer(Generic[T]):
         return count
 
     def oldest_ms(self, default: int) -> int:
-        """Since when the oldest item is there."""
+        """The time of the oldest item."""
         return next(iter(self._items.values()))[0] if self._items else default
 
     def _shrink(self) -> int:
@@ -84,7 +84,7 @@ class BoundedBuffer(Generic[T]):
         return [(event_id, since, item) for event_id, (since, _, item) in self._items.items()]
 
     def mark_written(self) -> None:
-        """All changes so far are written down."""
+        """All changes so far were written."""
         self._writings += 1
         self._taken, self._dropped = [], 0
 

@@ -27,14 +27,14 @@ from eml.stream.state_format import pack, unpack
 
 MAGIC = b"EMLJ"
 VERSION = 1
-SMALL_LOG = 16_384  # bytes that may pile up before a log is worth rewriting, however little lives
+SMALL_LOG = 16_384  # bytes that may be appended before a log is rewritten, even where little of it is current
 
 
 @dataclass(slots=True)
 class LabelCounts:
     """What became of readings and labels."""
 
-    joined: int = 0  # readings that found the label that came apart from them
+    joined: int = 0  # readings whose label came as a record of its own
     early: int = 0  # labels that came before their reading
     duplicates: int = 0  # labels that repeat the known one
     contradictions: int = 0  # labels that contradict the known one
@@ -43,7 +43,7 @@ class LabelCounts:
     repeated: int = 0  # readings that came again
 
     def plus(self, later: "LabelCounts") -> "LabelCounts":
-        """Both together."""
+        """The sums of both."""
         return LabelCounts(*(mine + other for mine, other in zip(astuple(self), astuple(later), strict=True)))
 
 
@@ -189,7 +189,7 @@ class LabelJoin:
 
     @classmethod
     def load(cls, limit: int, wait_ms: int, pieces: Iterable[bytes]) -> "LabelJoin":
-        """The join whose log this is."""
+        """The join from the pieces of its log."""
         loaded = cls(limit, wait_ms)
         for piece in pieces:
             loaded._replay(piece)

@@ -19,7 +19,7 @@ from eml.stream.wire import SchemaId
 class UnlabelledReading:
     """A reading whose label has not come.
 
-    What was predicted of it may be filled in until its micro-batch is over; then it is written and nobody changes it.
+    The predictions are filled in before its micro-batch ends; then it is written and does not change.
     """
 
     event_id: str
@@ -58,7 +58,7 @@ class SpaceTable:
         )
 
     def read(self, new: Iterable[Any], rows: Iterable[Any], values: bytes) -> list[Buffered]:
-        """The readings that were described."""
+        """The readings from their descriptions."""
         for names, aliases, *categories in new:
             former = {name: tuple(all_) for name, all_ in aliases.items()}
             self._number(FeatureSpace(tuple(names), former, frozenset(*categories)))
@@ -81,6 +81,6 @@ class SpaceTable:
 
 
 def _description(space: FeatureSpace) -> list[Any]:
-    """A space in JSON; the third part is there only where it says something, as it always was."""
+    """A space in JSON; categories are left out where there are none, as in the first format."""
     categories = [sorted(space.categories)] if space.categories else []
     return [list(space.names), {name: list(former) for name, former in space.aliases.items()}, *categories]

@@ -43,7 +43,7 @@ class DeadLetterRecord:
 
 
 def encode(key: bytes | None, letter: DeadLetter, limits: LimitsSettings) -> DeadLetterRecord:
-    """The record's own key, value and headers as far as they fit, and why it is dead."""
+    """The record's own key, value and headers as far as they fit, and headers with the reason."""
     why = _why(letter)
     marks: dict[str, str] = {}
     shortened = []
@@ -64,7 +64,7 @@ def encode(key: bytes | None, letter: DeadLetter, limits: LimitsSettings) -> Dea
 
 
 def _why(letter: DeadLetter) -> dict[str, bytes]:
-    """What is said of a dead letter; what is said of an earlier death is left out."""
+    """The headers with the reason; those of an earlier dead letter are left out."""
     position = letter.raw.position
     said = {
         f"{CONNECT}topic": position.topic,

@@ -1,4 +1,4 @@
-"""What a registry's answers say: those that are understood are taken, at others AnswerError is raised.
+"""Parsers of a registry's answers; what they do not understand raises AnswerError.
 
 Used by `client`, which passes these functions to `connection`; knows Confluent's API, not why it is asked.
 """
@@ -21,7 +21,7 @@ def _field(body: object, name: str, kind: type[_T]) -> _T:
 
 
 def schema(answer: Answer) -> Answer:
-    """A schema, or that there is none."""
+    """A schema, or 404."""
     if answer.status == HTTPStatus.OK and not answer.too_long:
         _field(answer.body, "schema", str)
     elif answer.status not in (HTTPStatus.OK, HTTPStatus.NOT_FOUND):
@@ -30,7 +30,7 @@ def schema(answer: Answer) -> Answer:
 
 
 def avro_text(answer: Answer) -> str:
-    """The text of a schema that is not too long, is Avro and stands alone."""
+    """The text of a schema that is Avro, within the size limit and without references."""
     if answer.too_long:
         raise unsupported("the schema is longer than record.max_schema_bytes")
     kind = answer.body.get("schemaType") or "AVRO"
@@ -77,7 +77,7 @@ def registered(answer: Answer) -> Answer:
 
 
 def subjects(answer: Answer) -> list[str]:
-    """The names of all subjects, if they are not too many: a registry answers at all."""
+    """The names of all subjects; none where the answer is too long."""
     if answer.status != HTTPStatus.OK or not (answer.too_long or isinstance(answer.body, list)):
         raise AnswerError(f"no registry with Confluent's API stands there ({answer.message}): look at registry.url")
     return [name for name in answer.body or [] if isinstance(name, str)]

@@ -43,11 +43,11 @@ UNKNOWN = "unknown-schema"
 AROUND_SCHEMA = 65_536  # bytes of an answer beside the schema itself
 # Registries count their ids: one this far above all that were seen was not registered a moment ago.
 NEAR = 10_000
-# After a failure, ids that have not failed are asked for first: it may be about the one id, not about the registry.
+# After a failure, ids that have not failed are asked for first: the failure may be about one id, not the registry.
 OTHERS_FIRST_S = 0.1
 CONFIRMED_S = 1.0  # for how long a registry that returned a schema is believed to have all
-# Look-ups of keys' schemas are limited together, like those of one key: whoever makes up ids makes up as many keys, and
-# with an allowance for each would use up the task's. No name has a control character.
+# Look-ups of keys' schemas are limited together, like those of one key: a sender that invents ids can invent as many
+# keys, and with an allowance for each it would use up the task's. No name has a control character.
 ALL_KEYS = "\0keys"
 _T = TypeVar("_T")
 
@@ -170,7 +170,7 @@ class SchemaRegistry:
         return _unknown(schema_id)
 
     def _check_known_ids(self) -> None:
-        """Raise where the registry does not know what it once did: it is reading its storage, or has lost it."""
+        """Raise where the registry lacks schemas that it had: it is still starting, or has lost them."""
         known = self._cache.ids.latest()
         if not known or self._clock() < self._confirmed_at + CONFIRMED_S:
             return
@@ -208,7 +208,7 @@ class SchemaRegistry:
         return SchemaId(answer.body["id"])
 
     def check(self) -> None:
-        """Whether a registry stands at the address and lets us in; raises what is wrong."""
+        """Raise where no registry answers at the address, or it refuses our credentials."""
         self.subjects()
 
     def subjects(self) -> list[str]:

@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 
 class RegistryConnection:
-    """A registry's address, and whether it failed of late."""
+    """The connection to a registry, with a backoff after failures."""
 
     def __init__(self, settings: RegistrySettings, longest_body: int, clock: Callable[[], float]) -> None:
         self._http = RegistryHttp(settings, longest_body)

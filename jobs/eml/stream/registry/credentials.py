@@ -34,7 +34,7 @@ Stamp = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Name and password that stood in the registry's address."""
+    """Name and password from the registry's address."""
 
     name: str | None
     password: str | None
@@ -133,7 +133,7 @@ class Credentials:
 
 
 class _TlsAdapter(HTTPAdapter):
-    """Connections under our own TLS context, beside what requests trusts."""
+    """Connections with our own TLS context instead of the one that requests makes."""
 
     def __init__(self, context: ssl.SSLContext) -> None:
         self._context = context
@@ -144,7 +144,7 @@ class _TlsAdapter(HTTPAdapter):
 
 
 def _tls(settings: RegistrySettings) -> ssl.SSLContext:
-    """What we trust and what we show."""
+    """The TLS context: authorities we trust and the certificate we present."""
     context = ssl.create_default_context()
     try:
         if settings.ca_file:
@@ -161,7 +161,7 @@ def _tls(settings: RegistrySettings) -> ssl.SSLContext:
 
 
 def _digest(contents: Mapping[str, bytes]) -> bytes:
-    """Tells contents apart without keeping them."""
+    """A hash, to compare contents without keeping them."""
     return sha256(b"".join(sha256(each).digest() for each in contents.values())).digest()
 
 

@@ -50,7 +50,7 @@ def _log_schema(schema: ReadingSchema) -> None:
 
 
 def describe_fields(schema: ReadingSchema) -> str:
-    """What becomes of a schema's fields, in one line."""
+    """How a schema's fields are used, in one line."""
     space = schema.space
     parts = {
         "features": [name for name in space.names if name not in space.categories],

@@ -22,12 +22,12 @@ PIECE = 65_536  # bytes read at once
 
 
 class AnswerError(Exception):
-    """No usable answer: the registry is away or overloaded, or something else stands at its address."""
+    """No usable answer: the registry is down or overloaded, or its address is that of another service."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the registry said."""
+    """The registry's answer."""
 
     status: int
     body: Any  # JSON, read; None where it was none
@@ -35,7 +35,7 @@ class Answer:
 
     @property
     def message(self) -> str:
-        """The registry's own words on an error."""
+        """The registry's own error message."""
         said = self.body.get("message") if isinstance(self.body, dict) else None
         return f"{self.status}: {str(said)[:500]}" if said else str(self.status)
 
@@ -54,7 +54,7 @@ class RegistryHttp:
         self._credentials.close()
 
     def ask(self, method: str, path: str, body: object = None) -> Answer:
-        """Send a request; AnswerError where no usable answer comes, RegistryRefusedError where none is given to us."""
+        """Send a request; AnswerError: no usable answer; RegistryRefusedError: our credentials are refused."""
         self._credentials.refresh()
         try:
             return self._ask(method, path, body)
@@ -76,7 +76,7 @@ class RegistryHttp:
         return self._judged(response.status_code, received)
 
     def _receive(self, response: requests.Response, deadline: float) -> bytes | None:
-        """The body, or None where it is too long. A server that drips it does not keep us beyond the deadline."""
+        """The body, or None where it is too long. A server that sends it slowly is left at the deadline."""
         received = bytearray()
         while piece := response.raw.read1(PIECE, decode_content=False):
             received += piece
@@ -87,7 +87,7 @@ class RegistryHttp:
         return bytes(received)
 
     def _judged(self, status: int, received: bytes | None) -> Answer:
-        """The answer, if it is one to look into."""
+        """The answer, where its status is one that a caller handles."""
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             raise RegistryRefusedError(
                 f"{self.url} refuses us ({status}): look at registry.username and registry.password (or "
@@ -110,7 +110,7 @@ class RegistryHttp:
 
 
 def _split_user(url: str) -> tuple[str, str | None, str | None]:
-    """The address without what must not be shown, and the user and password that stood in it."""
+    """The address without its secrets, and the user and password that it contained."""
     try:
         parts = urlsplit(url)
         wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
@@ -124,7 +124,7 @@ def _split_user(url: str) -> tuple[str, str | None, str | None]:
 
 
 def _cause(error: Exception) -> str:
-    """Why there is no answer, in a few words that hold nothing of the request."""
+    """Why there is no answer, in a few words that contain nothing of the request."""
     if isinstance(error, requests.exceptions.SSLError):
         return f"{_innermost(error)} (look at registry.ca_file, registry.certificate_file and registry.key_file)"
     if isinstance(error, (TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError)):

@@ -22,7 +22,7 @@ class _Retry:
 
 
 class IdRetries:
-    """What failed, by id; the oldest is forgotten where there are too many."""
+    """Failed look-ups by id; the oldest is forgotten where there are too many."""
 
     def __init__(self, settings: RegistrySettings) -> None:
         self._first_s = settings.retry_ms / 1000
@@ -35,14 +35,14 @@ class IdRetries:
         return schema_id in self._ids
 
     def check(self, schema_id: SchemaId, now: float) -> None:
-        """Raise what was wrong the last time, while it is too early to ask again."""
+        """Raise the last error again, while it is too early to ask."""
         retry = self._ids.get(schema_id)
         wait_s = retry.backoff.wait_s(now) if retry is not None else 0.0
         if retry is not None and wait_s:
             raise retry.kind(retry.message, whole_ms(wait_s))
 
     def is_patient(self, schema_id: SchemaId, now: float) -> bool:
-        """Whether a 404 for this id may still be because the registry is behind: counted from the first one on."""
+        """Whether a 404 for this id may still mean that the registry lags behind, counted from the first one."""
         retry = self._of(schema_id)
         if retry.missing_since is None:
             retry.missing_since = now
@@ -59,7 +59,7 @@ class IdRetries:
         return kind(message, whole_ms(wait_s))
 
     def outage(self, schema_id: SchemaId) -> None:
-        """The registry failed at this id: patience begins anew when it is back."""
+        """The registry failed at this id: patience begins again when it is back."""
         self._of(schema_id).missing_since = None
 
     def forget(self, schema_id: SchemaId) -> None:

@@ -44,7 +44,7 @@ class Backoff:
         self._next_s = min(2 * self._next_s, self._longest_s)
 
     def succeeded(self) -> None:
-        """Begin anew."""
+        """Reset."""
         self._next_s = self._first_s
         self._until = float("-inf")
 
@@ -59,20 +59,20 @@ class TokenBucket:
         self._at = now
 
     def wait_s(self, now: float, keep: float = 0.0) -> float:
-        """Take one event and leave `keep`: 0 where that is allowed now, else how long to wait, and nothing is taken."""
+        """Take one token and leave `keep`: 0 where that is possible now, else how long to wait, and none is taken."""
         wait_s = self.refill_s(now, 1.0 + keep)
         if not wait_s:
             self._left -= 1.0
         return wait_s
 
     def refill_s(self, now: float, wanted: float) -> float:
-        """How long until so many events are allowed at once."""
+        """How long until there are so many tokens."""
         self._left = min(self.burst, self._left + (now - self._at) * self._per_second)
         self._at = now
         return max(0.0, (min(wanted, self.burst) - self._left) / self._per_second)
 
     def put_back(self) -> None:
-        """The event that was taken did not happen."""
+        """Return a token: the event did not happen."""
         self._left += 1.0
 
 
@@ -80,7 +80,7 @@ class LookupLimits:
     """How many look-ups a task and each of its keys may make.
 
     A key has an allowance of its own, so that one that asks for unknown ids all the time does not use up the task's.
-    Half of the task's is for keys that have not asked for unknown ids of late: the many that do are not in their way.
+    Half of the task's is for keys that have not asked for unknown ids of late: those that do cannot use it up.
     """
 
     def __init__(self, settings: RegistrySettings, now: float) -> None:

@@ -19,9 +19,9 @@ _S = TypeVar("_S")
 
 
 class SchemaCache:
-    """What is known of schemas; `known_id` is one that the registry has for sure.
+    """Schemas of a task; `known_id` is one that the registry certainly has.
 
-    Readings and keys apart: registries give one id to one text, and anybody can write any id into a key.
+    Readings and keys apart: a registry gives one id to one text, and a sender can write any id into a key.
     """
 
     def __init__(self, size: int, known_id: SchemaId = NO_ID) -> None:
@@ -39,7 +39,7 @@ class KnownIds:
         self.highest = known_id  # 0 while none is known
 
     def add(self, schema_id: SchemaId) -> None:
-        """The registry has this one."""
+        """The registry has this id."""
         with self._lock:
             if schema_id not in self._latest:
                 self._latest.append(schema_id)
@@ -72,7 +72,7 @@ class BoundedCache(Generic[_S]):
             return found
 
     def put(self, schema_id: SchemaId, found: _S | BadSchemaError) -> None:
-        """From now on the schema is known."""
+        """Remember a schema, or what is wrong with it."""
         self._ids.add(schema_id)
         with self._lock:
             self._found[schema_id] = found

@@ -42,7 +42,7 @@ class SubjectRule:
         return next((bare[each] for each in wanted if each in bare), None)
 
     def problem(self, schema: ReadingSchema, places: Sequence[SubjectVersion], what: str) -> str:
-        """Why records of this schema do not belong into the topic."""
+        """The message for records whose schema does not belong in the topic."""
         subjects = list(dict.fromkeys(subject for subject, _ in places))
         more = f" and {len(subjects) - SHOWN} more" if len(subjects) > SHOWN else ""
         named = ", ".join(shown(subject) for subject in subjects[:SHOWN]) + more
@@ -61,7 +61,7 @@ class Subjects:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """As the settings have them."""
+        """From the settings."""
         kafka, record = settings.kafka, settings.record
         return cls(
             SubjectRule(kafka.readings_topic, record.subjects, "record.subjects"),
@@ -72,7 +72,7 @@ class Subjects:
         """A schema with its subject and version, and with what is wrong where they are not the topics' own.
 
         Of several subjects the readings' own is preferred. A schema without any (its subject was deleted) may be used,
-        and a label may have a schema of readings: it moves no model.
+        and a label may have a schema of readings: it does not change the current version.
         """
         if not places:
             return schema

@@ -21,6 +21,8 @@ from eml.starting.local_run import is_local, loopback_options
 
 log = logging.getLogger(__name__)
 
+FLUSHES = 5  # of buffers and bundles in the time of a micro-batch: each adds little to what a record waits anyway
+LONGEST_FLUSH_MS = 100  # Flink's own
 CONNECTOR = "org.apache.flink.connector.kafka.source.KafkaSource"  # a class of it
 
 
@@ -82,6 +84,7 @@ def _on_class_path(name: str) -> bool:
 def configuration(settings: Settings, extra: Mapping[str, str]) -> Configuration:
     """What the job needs of Flink, wherever it runs; `extra` is the caller's word and wins."""
     job, config = settings.job, Configuration()
+    flush_ms = min(LONGEST_FLUSH_MS, max(1, job.micro_batch_ms // FLUSHES))
     wanted = {
         "pipeline.name": job.name,
         "pipeline.max-parallelism": str(job.max_parallelism),
@@ -97,10 +100,12 @@ def configuration(settings: Settings, extra: Mapping[str, str]) -> Configuration
         # State kept in one of Python's modes is silently lost in the other: there is only this one.
         "python.execution-mode": "process",
         # Within a bundle PyFlink keeps what is written to state; a checkpoint ends it, and before that no reader of
-        # committed records sees anything.
+        # committed records sees anything. Under at-least-once it ends soon after the rows of its window have come.
         "python.fn-execution.bundle.time": str(
-            job.checkpoint_interval_ms if settings.kafka.delivery == "exactly-once" else job.micro_batch_ms
+            job.checkpoint_interval_ms if settings.kafka.delivery == "exactly-once" else flush_ms
         ),
+        # A window's records pass two exchanges, each of which would hold them for Flink's usual 100 ms.
+        "execution.buffer-timeout.interval": f"{flush_ms} ms",
         # The rows of one window, each with many records: nothing is written before a bundle is done, and of a backlog
         # a larger one would hold more records than the task can serve in the time of a checkpoint.
         "python.fn-execution.bundle.size": str(job.buckets),

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from eml.core import LearnerConfig, SnapshotDamagedError, SnapshotVersionError
@@ -14,7 +13,6 @@ from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
 from eml.stream.errors import BadSchemaError, RegistryUnavailableError
 from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
-from eml.stream.models.align_columns import align_columns
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.reading_batch import Results
 from eml.stream.output.schemas import schema_text
@@ -319,9 +317,3 @@ def _with(parts: state_codec.StateParts, name: str, value: bytes) -> state_codec
     changed = replace(parts)
     setattr(changed, name, value)
     return changed
-
-
-def test_late_values_land_in_the_columns_of_their_names():
-    values = np.arange(6.0)[None]  # temperature, vibration_x, vibration_y, current, oil_pressure, rpm
-    there = align_columns(values, SCHEMAS[10].space, SCHEMAS[30].space)
-    np.testing.assert_array_equal(there, [[0.0, 1.0, np.nan, np.nan, 5.0]])

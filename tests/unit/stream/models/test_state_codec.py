@@ -1,13 +1,11 @@
 """What a key keeps in state: exact through bytes, and what this release wrote goes on."""
 
-import numpy as np
 import pytest
 
 from eml.core import SnapshotDamagedError, SnapshotVersionError
 from eml.stream import waiting_records
 from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
-from eml.stream.models.window import NOT_STARTED, Window
 from tests.unit.stream.models import golden_state
 from tests.unit.stream.models.test_key_model import SETTINGS, look_up, records
 
@@ -27,17 +25,6 @@ def test_this_releases_state_goes_on_where_it_was():
 def test_waiting_records_are_read_and_written_as_ever():
     assert waiting_records.load(golden_state.WAITING.read_bytes()) == golden_state.RAWS
     assert waiting_records.dump(golden_state.RAWS) == golden_state.WAITING.read_bytes()
-
-
-def test_a_window_is_the_same_through_bytes_and_emptied_by_taking_it():
-    window = Window()
-    window.add(np.array([[1.5, np.nan, -2.0], [0.0, 1e300, 5.0]]), ["läuft", "steht"], 1_763_270_000_123)
-    again = Window.load(*window.dump())
-    values, labels = again.take()
-    np.testing.assert_array_equal(values, window.take()[0])
-    assert labels == ["läuft", "steht"]
-    assert (len(again), again.started_ms) == (0, NOT_STARTED)
-    assert len(Window.load(*again.dump())) == 0
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b"X" + b[1:], lambda b: b[:20] + b"?" + b[21:]])

@@ -23,6 +23,7 @@ from eml.stream.models.version_model import Version, VersionModel
 from eml.stream.models.version_models import NO_SCHEMA, VersionModels
 from eml.stream.models.warm_start import WarmStartModels
 from eml.stream.output.events import RESUMED
+from eml.stream.wire import SchemaId
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class VersionRouting:
             self._move_to(batch, row, results)
             return models.current
         own = models.kept(schema.id, now, self._learning)
-        if models.late_in_a_row(schema.id) + 1 < self._learning.late_records:
+        if self._late_left(schema.id) > 0:
             return own or models.current
         if own is not None:
             self._resume(own, batch, row, results)
@@ -118,12 +119,16 @@ class VersionRouting:
             self._move_to(batch, row, results)
         return models.current
 
+    def _late_left(self, schema_id: SchemaId) -> int:
+        """How many more late records of a version come in a row before the key goes back to it."""
+        return self._learning.late_records - 1 - self._state.version_models.late_in_a_row(schema_id)
+
     def _reach(self, batch: ReadingBatch, start: int) -> int:
         """How many readings from `start` on the same model can serve: fewer where the current version may change."""
         schema, models = batch.schema, self._state.version_models
         if self._state.is_current(schema.id):
             return len(batch) - start
-        most = min(len(batch) - start, self._learning.late_records - 1 - models.late_in_a_row(schema.id))
+        most = min(len(batch) - start, self._late_left(schema.id))
         own = models.kept(schema.id, batch.times_ms[start], self._learning)
         last = batch.times_ms[start] if own is None else max(own.last_ms, batch.times_ms[start])
         for row in range(start + 1, start + most):

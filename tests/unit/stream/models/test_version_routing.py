@@ -111,7 +111,12 @@ def test_a_kept_model_goes_at_the_record_that_comes_too_late(cut):
     raws = records([1] * 60 + [2] * 3 + [1] * 4)
     for number, wait in ((64, 0), (65, 10_000), (66, 20_000)):
         raws[number].position.timestamp_ms += wait
-    assert in_cuts(raws, SCHEMAS, cut, settings) == in_cuts(raws, SCHEMAS, len(raws), settings)
+    results = in_cuts(raws, SCHEMAS, cut, settings)
+    assert results == in_cuts(raws, SCHEMAS, len(raws), settings)
+    none_kept = replace(SETTINGS, learning=LearningSettings(former_ms=5_000, former_versions=0))
+    by_current = in_cuts(raws, SCHEMAS, cut, none_kept).predictions
+    assert [said.scores for said in results.predictions[63:65]] != [said.scores for said in by_current[63:65]]
+    assert results.predictions[65:] == by_current[65:], "from then on the current model serves its version"
 
 
 def test_a_rename_moves_what_is_pending_and_learns_nothing():

@@ -21,7 +21,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: lint .venv/.ready .venv-peers/.ready ## Lint, then all tests (EML_DATA=folder adds those on data sets)
+test: lint docs .venv/.ready .venv-peers/.ready ## Lint, build the documentation, then all tests (EML_DATA=folder adds those on data sets)
 	$(MAKE) --jobs=3 --output-sync=target --no-print-directory test-jobs test-tools test-rest  # most of it waits
 
 # The tests on a real broker, registry and Flink, in two halves that take about as long, each with a stack of its own.
@@ -57,6 +57,15 @@ format: .venv/.ready ## Format the code and fix what can be fixed
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
+.PHONY: docs
+docs: .venv/.ready .venv-docs/.packages ## Build the documentation in build/site; a broken link is an error
+	$(BIN)/python -m tools.reference build/reference
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
+
+.PHONY: evidence
+evidence: .venv/.ready ## Write docs/evidence.md and README's table anew from the trials in evidence/
+	$(BIN)/python -m tools.evidence
+
 .PHONY: demo
 demo: .venv/.ready ## Run the demonstration
 	$(BIN)/eml demo
@@ -81,10 +90,11 @@ lock: .venv/.ready ## Pin requirements/*.txt anew from pyproject.toml (LOCK_FLAG
 	$(COMPILE) pyproject.toml --extra peers --extra test \
 		--overrides requirements/peers.overrides.txt --output-file requirements/peers.txt
 	$(COMPILE) requirements/fuzz.in --output-file requirements/fuzz.txt
+	$(COMPILE) requirements/docs.in --output-file requirements/docs.txt
 
 .PHONY: clean
 clean: ## Remove the environments, caches and build output
-	rm -rf .venv .venv-peers .venv-fuzz .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-fuzz .venv-docs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	rm -rf build dist jobs/eml.egg-info
 	find jobs tests -name __pycache__ -prune -exec rm -rf {} +
 
@@ -119,6 +129,9 @@ endef
 
 .venv-peers/.ready: .venv-peers/.packages pyproject.toml
 	$(project)
+
+.venv-docs/.packages: requirements/docs.txt
+	$(call packages,.venv-docs,$<)
 
 # atheris alone; all else is found in .venv, whose packages it must not change.
 .venv-fuzz/.ready: requirements/fuzz.txt .venv/.ready

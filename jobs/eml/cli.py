@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from eml import __version__
 from eml.bench import command as bench
 from eml.evaluate import command as evaluate
-from eml.local import capture_command, replay_command, stack_command
+from eml.local import capture_command, replay_command, stack_command, topics_command
 from eml.local import command as local
 
 AddParser = Callable[["argparse._SubParsersAction[argparse.ArgumentParser]"], None]
@@ -22,6 +22,7 @@ COMMANDS: tuple[AddParser, ...] = (
     evaluate.add_parser,
     local.add_parser,
     stack_command.add_parser,
+    topics_command.add_parser,
     capture_command.add_parser,
     replay_command.add_parser,
     bench.add_parser,

@@ -15,6 +15,7 @@
     river_loop  a peer: a plain loop over Kafka with River's logistic regression
     plain       what such a peer needs
     learner     `eml bench learner`
+    sizing      `eml bench sizing`
 
 The peers on Flink are `eml.flink.peers`, run as a process of their own: nothing here imports Flink.
 """

@@ -21,6 +21,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _add_rivals(stream)
     _add_figures(stream)
     stream.set_defaults(run=_run_stream)
+    sizing = commands.add_parser("sizing", help="what a fleet needs in tasks, memory and state, fitted on this machine")
+    sizing.add_argument("--records", type=_positive, default=120_000, help="for each point (default %(default)s)")
+    sizing.add_argument("--labels-per-day", type=_amount, default=24.0, help="of each device (default %(default)g)")
+    sizing.add_argument("--broker", metavar="ADDRESS", help="use this running broker (host:port), with new topics")
+    sizing.add_argument("--registry", metavar="URL", help="use this running registry (Confluent's API)")
+    sizing.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
+    sizing.set_defaults(run=_run_sizing)
     learner = commands.add_parser("learner", help="the learner alone: cost against features, exemplars and classes")
     learner.add_argument(
         "--rounds", type=_positive, default=5, help="of which the fastest counts (default %(default)s)"
@@ -123,6 +130,16 @@ def _share(text: str) -> float:
     return share
 
 
+def _amount(text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0.0 <= amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"a number from 0 on is needed, not {text!r}")
+    return amount
+
+
 def _shares(text: str) -> tuple[float, ...]:
     return tuple(dict.fromkeys(_share(part) for part in text.split(",")))
 
@@ -161,6 +178,17 @@ def _stream(arguments: argparse.Namespace) -> None:
     chosen = {**vars(arguments), "flink": tuple(arguments.flink), "settings": tuple(arguments.settings)}
     options = Options(**{name: chosen[name] for name in Options.__slots__})
     run(options, arguments.json, arguments.baseline)
+
+
+def _run_sizing(arguments: argparse.Namespace) -> int:
+    os.environ["OMP_NUM_THREADS"] = "1"  # read with numpy's import: as in the job
+    return told("eml bench", lambda: _sizing(arguments))
+
+
+def _sizing(arguments: argparse.Namespace) -> None:
+    from eml.bench.sizing import options_of, run  # noqa: PLC0415
+
+    run(options_of(arguments.records, arguments.broker, arguments.registry), arguments.labels_per_day, arguments.json)
 
 
 def _run_learner(arguments: argparse.Namespace) -> int:

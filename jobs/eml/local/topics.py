@@ -1,10 +1,10 @@
 """The topics of one job: their names, and how they are made and removed.
 
-Made by `demo`, `bench` and tests on the broker that they have; `sender`, `observer` and the job's settings take the
-names from here.
+Made by `demo`, `bench` and tests on the broker that they have, and by `topics_command` for a job; `sender`, `observer`
+and the demo's settings take the names from here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -42,14 +42,30 @@ def create(
     _wait(admin.create_topics(wanted, request_timeout=TIMEOUT_S), f"made on {bootstrap_servers}")
 
 
+def ensure(
+    bootstrap_servers: str, names: Sequence[str], partitions: int, replicas: int, properties: Mapping[str, str]
+) -> list[str]:
+    """Make those topics that do not exist, with the client's properties of a secured broker; returns their names."""
+    admin = _admin(bootstrap_servers, properties)
+    try:
+        there = admin.list_topics(timeout=TIMEOUT_S).topics
+    except KafkaException as error:
+        raise LocalError(f"Kafka at {bootstrap_servers} does not answer: {error.args[0].str()}") from None
+    missing = [name for name in names if name not in there]
+    if missing:
+        wanted = [NewTopic(name, partitions, replicas) for name in missing]
+        _wait(admin.create_topics(wanted, request_timeout=TIMEOUT_S), f"made on {bootstrap_servers}")
+    return missing
+
+
 def remove(bootstrap_servers: str, names: Iterable[str]) -> None:
     """Remove topics with all that is in them."""
     admin = _admin(bootstrap_servers)
     _wait(admin.delete_topics(list(names), request_timeout=TIMEOUT_S), f"removed from {bootstrap_servers}")
 
 
-def _admin(bootstrap_servers: str) -> AdminClient:
-    return AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+def _admin(bootstrap_servers: str, properties: Mapping[str, str] = {}) -> AdminClient:
+    return AdminClient({**properties, "bootstrap.servers": bootstrap_servers, "log_level": 0})
 
 
 def _wait(answers: dict[str, "Future[None]"], done: str) -> None:

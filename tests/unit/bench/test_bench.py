@@ -16,6 +16,7 @@ from eml.bench.learner import exponent
 from eml.bench.load import CLASSES, FEATURES, Load
 from eml.bench.measure import rate
 from eml.bench.paced import highest
+from eml.bench.sizing import CHECKS, FULL, POINTS, Cost, Model, fit, needs, of_model
 from eml.bench.stream import least_ms
 from eml.core import EvolvingMetricLearner
 from eml.local.errors import LocalError
@@ -193,3 +194,25 @@ def test_a_file_that_is_no_baseline_is_refused(tmp_path):
 
 def test_growth_is_the_slope_of_the_logarithms():
     assert exponent([1, 10, 100], [5, 500, 50_000]) == pytest.approx(2.0)
+
+
+def test_the_cost_of_a_record_goes_through_its_points_and_says_what_others_cost():
+    true = Cost(fixed=20e-6, slope=2e-10, label=300e-6)
+    found = fit([true.record(*point) for point in POINTS])
+    assert [found.record(*check) for check in CHECKS] == pytest.approx([true.record(*check) for check in CHECKS])
+
+
+def test_a_fleet_needs_tasks_for_its_records_and_memory_for_its_models():
+    cost, model = Cost(fixed=60e-6, slope=0.0, label=0.0), Model(live=1_000_000, state=100_000, window=32_000)
+    assert needs(cost, model, devices=100_000, models=100_000, labels_per_day=86.4) == (
+        "10",
+        "10 GB a task",
+        "10 GB",
+        "100 kB/s",
+    )
+
+
+def test_what_a_model_takes_is_counted_on_a_learner_with_a_full_memory():
+    model = of_model()
+    exemplars = FULL * FEATURES * np.dtype(np.float32).itemsize
+    assert model.window < model.state < exemplars < model.live

@@ -6,12 +6,12 @@ Called by the encoder and the readers of this package, and by whoever registers 
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from io import BytesIO
 from typing import Any, cast
 
 import fastavro
 
+from eml import schemas
 from eml.stream.wire import HEADER_SIZE, unframe
 
 PREDICTION = "prediction"
@@ -20,7 +20,7 @@ EVOLUTION = "evolution"
 
 def schema_text(name: str) -> str:
     """The text of a schema under `schemas/`, to register it: `prediction`, `evolution`, `label`, `readings/v1`."""
-    return resources.files("eml").joinpath("schemas", f"{name}.avsc").read_text(encoding="utf-8")
+    return schemas.text(name)
 
 
 def read(name: str, data: bytes) -> dict[str, object]:

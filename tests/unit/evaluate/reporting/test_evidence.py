@@ -1,43 +1,61 @@
-"""The trials that are kept in the repository, and what the README says of them."""
+"""The trials that are kept in the repository, and what docs/evidence.md and README say of them."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from eml.evaluate.keeping.store import Store
+from eml.evaluate.keeping.store import Line, Store
 from eml.evaluate.reporting.compare import first_places
 from eml.evaluate.reporting.gather import Entry, Table, tables
+from tools import evidence
 
 ROOT = Path(__file__).parents[4]
+PAGE = (ROOT / "docs/evidence.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 MEASURED = re.compile(r"\b\d\d\.\d\d±\d\.\d\d\b")
+AGAIN = "the trials changed: make evidence"
 
 
 @pytest.fixture(scope="module")
-def kept() -> list[Table]:
+def lines() -> list[Line]:
     reading = Store(ROOT / "evidence").read_all()
     assert reading.lines
     assert not reading.unreadable
-    return tables(reading.lines)
+    return list(reading.lines)
 
 
 @pytest.fixture(scope="module")
-def evidence() -> str:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    return readme.partition("\n## Evidence\n")[2].partition("\n## ")[0]
+def kept(lines) -> list[Table]:
+    return tables(lines)
 
 
 def shown(entry: Entry) -> str:
     return f"{entry.mean:.2f}±{entry.std_err or 0.0:.2f}"
 
 
-def test_every_figure_with_a_standard_error_in_the_readme_is_one_of_the_kept_trials(kept, evidence):
-    said = set(MEASURED.findall(evidence))
-    assert len(said) > 40
+def test_the_page_is_the_one_that_the_trials_make(lines):
+    assert evidence.page(lines) == PAGE, AGAIN
+
+
+def test_readmes_table_is_the_one_that_the_trials_make(lines):
+    assert evidence.with_table(README, lines) == README, AGAIN
+
+
+@pytest.mark.parametrize(("text", "least"), [(PAGE, 40), (README, 8)])
+def test_every_figure_with_a_standard_error_is_one_of_the_kept_trials(kept, text, least):
+    said = set(MEASURED.findall(text))
+    assert len(said) > least
     assert said <= {shown(entry) for table in kept for row in table.rows for entry in row.entries.values()}
 
 
-def test_the_readme_counts_first_places_as_they_are(kept, evidence):
+@pytest.mark.parametrize("text", [PAGE, README])
+def test_first_places_are_counted_as_they_are(kept, text):
     first, rows = (sum(counts) for counts in zip(*map(first_places, kept), strict=True))
-    assert f"all {rows} rows" in evidence
-    assert f"first in {first} ({100 * first / rows:.0f} %)" in evidence
+    assert f"all {rows} rows" in text
+    assert f"first in {first} ({100 * first / rows:.0f} %)" in text
+
+
+def test_a_changed_trial_changes_the_page(lines):
+    changed = [line for line in lines if not (line.trial["method"] == "eml" and line.trial["dataset"] == "Gas")]
+    assert evidence.page(changed) != PAGE

@@ -1,0 +1,76 @@
+"""`eml topics` without a broker: which topics it makes, and what it says."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from eml import cli
+from eml.local import topics
+
+NAMES = ["readings", "labels", "predictions", "evolutions", "dead-letters"]
+
+
+class FakeAdmin:
+    """A broker with some topics; writes down what is made."""
+
+    def __init__(self, there: list[str], error: KafkaException | None = None) -> None:
+        self._there, self._error = there, error
+        self.made: list[tuple[str, int, int]] = []
+
+    def list_topics(self, timeout: float) -> Any:  # noqa: ARG002  as the client's
+        if self._error:
+            raise self._error
+        return type("Metadata", (), {"topics": dict.fromkeys(self._there)})
+
+    def create_topics(self, wanted: list[Any], request_timeout: float) -> dict[str, Any]:  # noqa: ARG002
+        self.made += [(one.topic, one.num_partitions, one.replication_factor) for one in wanted]
+        return {}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    file = tmp_path / "eml.toml"
+    file.write_text(
+        "[kafka]\nbootstrap_servers = 'localhost:9092'\nlabels_topic = 'labels'\n[registry]\nurl = 'http://localhost:8081'\n"
+        "[kafka.properties]\nsecurity.protocol = 'SSL'\n"
+    )
+    return file
+
+
+def with_broker(monkeypatch: pytest.MonkeyPatch, admin: FakeAdmin) -> list[dict[str, str]]:
+    asked: list[dict[str, str]] = []
+
+    def client(properties: dict[str, str]) -> FakeAdmin:
+        asked.append(properties)
+        return admin
+
+    monkeypatch.setattr(topics, "AdminClient", client)
+    return asked
+
+
+def test_only_what_is_missing_is_made(settings, monkeypatch, capsys):
+    admin = FakeAdmin(["readings", "other"])
+    asked = with_broker(monkeypatch, admin)
+    assert cli.main(["topics", "--settings", str(settings), "--partitions", "8", "--replicas", "3"]) == 0
+    assert admin.made == [(name, 8, 3) for name in NAMES[1:]]
+    assert asked[0]["security.protocol"] == "SSL"
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(maxsplit=1) for line in lines] == [
+        ["readings", "there already"],
+        *([n, "made"] for n in NAMES[1:]),
+    ]
+
+
+def test_where_all_are_there_nothing_is_made(settings, monkeypatch):
+    admin = FakeAdmin(NAMES)
+    with_broker(monkeypatch, admin)
+    assert cli.main(["topics", "--settings", str(settings)]) == 0
+    assert admin.made == []
+
+
+def test_a_broker_that_does_not_answer_is_named(settings, monkeypatch, capsys):
+    with_broker(monkeypatch, FakeAdmin([], KafkaException(KafkaError(KafkaError._TRANSPORT))))
+    assert cli.main(["topics", "--settings", str(settings)]) == 1
+    assert "localhost:9092 does not answer" in capsys.readouterr().err

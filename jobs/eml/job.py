@@ -17,9 +17,9 @@ from eml.core.errors import EmlError
 from eml.settings import ON_CLUSTER, Settings, describe, load
 from eml.starting.local_run import is_local, log_environment
 from eml.starting.restoring import AUTO, Request
-from eml.stream.field_report import tell_fields
-from eml.stream.outputs import schema_text
-from eml.stream.registry import SchemaRegistry
+from eml.stream.output.schemas import schema_text
+from eml.stream.registry.client import SchemaRegistry
+from eml.stream.registry.field_report import log_fields
 
 log = logging.getLogger("eml.job")  # also under `-m`, where `__name__` is another
 
@@ -87,7 +87,7 @@ def _run(settings: Settings, options: dict[str, str], request: Request) -> bool:
     logging.getLogger("eml").setLevel(logging.INFO)  # pyflink's import puts the root's level up
     registry = SchemaRegistry(settings.registry, settings.record)
     registry.check()
-    tell_fields(settings)
+    log_fields(settings)
     env = environment.create(settings, options, _connector(settings))
     with topics.admin_client(settings.kafka) as admin:
         topics.check(admin, settings.kafka, settings.job.parallelism)

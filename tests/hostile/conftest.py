@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from eml.local.stack import Stack, running
-from tests.unit.stream.registry_server import RegistryServer, serving
+from tests.unit.stream.registry.registry_server import RegistryServer, serving
 
 
 @pytest.fixture(scope="session")

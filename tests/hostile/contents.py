@@ -4,8 +4,8 @@ import json
 import math
 from collections.abc import Iterator
 
-from eml.stream.outputs import schema_text
-from eml.stream.varints import write_long
+from eml.stream.avro.varints import write_long
+from eml.stream.output.schemas import schema_text
 from eml.stream.wire import frame
 from tests.hostile.envelopes import JUNK
 from tests.hostile.site import LABELS, Hostile, Site, hostile, key_of, reading_fields, record_schema, written

@@ -4,7 +4,7 @@ import random
 import struct
 from collections.abc import Iterator
 
-from eml.stream.varints import write_long
+from eml.stream.avro.varints import write_long
 from eml.stream.wire import LARGEST_ID, frame
 from tests.hostile.site import Headers, Hostile, Site, hostile
 

@@ -10,13 +10,13 @@ from typing import Any
 from eml.local import topics as kafka_topics
 from eml.local.messages import ReadingWriter
 from eml.local.stack import Stack
-from eml.stream.outputs import schema_text
+from eml.stream.output.schemas import schema_text
 from tests.hostile.expected import PREDICTION, SILENT
 from tests.hostile.site import Hostile, Site
 from tests.hostile.traffic import CONFIG, Place, Results, Sent
 from tests.hostile.watching import Watch
 from tests.integration.harness import Job, Message, Said, Topics, expected, readings_of
-from tests.unit.stream.registry_server import RegistryServer
+from tests.unit.stream.registry.registry_server import RegistryServer
 
 START_S = 180.0
 Sections = dict[str, dict[str, object]]

@@ -14,15 +14,19 @@ from eml.core import LearnerConfig
 from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
 from eml.settings import KafkaSettings, LearningSettings, RecordSettings, Settings
-from eml.stream import dead_letters, keeping, waiting
+from eml.stream import waiting_records
+from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
 from eml.stream.errors import BadRecordError, BadSchemaError, RegistryUnavailableError
-from eml.stream.fleet import KeyModel
+from eml.stream.keys import KeyName
 from eml.stream.limits import headers_size
-from eml.stream.outputs import Encoder, read_evolution, read_prediction, schema_text
+from eml.stream.models import state_codec
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.reading_batch import Results
+from eml.stream.output import dead_letters
+from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
-from eml.stream.runs import Results
-from eml.stream.schema import ReadingSchema, compile_schema
-from eml.stream.wire import frame, unframe
+from eml.stream.wire import SchemaId, frame, unframe
 from tests.hostile.site import reading_fields, record_schema, written
 
 REASONS = {  # all that a record may be refused for here; `internal` is not among them
@@ -100,7 +104,9 @@ TEXTS = {
     7: record_schema([{"name": "note", "type": "string"}]),
     LABEL: schema_text("label"),
 }
-SCHEMAS = {number: compile_schema(text, number, SUBJECT, number, RecordSettings()) for number, text in TEXTS.items()}
+SCHEMAS = {
+    number: compile_schema(text, SchemaId(number), SUBJECT, number, RecordSettings()) for number, text in TEXTS.items()
+}
 
 
 def decode(data: bytes) -> None:
@@ -146,7 +152,7 @@ def schema(data: bytes) -> None:
     else:
         text = _damaged(choices, TEXTS[choices.one(*TEXTS)].encode()).decode(errors="replace")
     try:
-        compiled = compile_schema(text, 1, SUBJECT, 1, RECORD)
+        compiled = compile_schema(text, SchemaId(1), SUBJECT, 1, RECORD)
     except BadSchemaError as error:
         assert error.reason in REASONS  # noqa: PT017  no pytest here
         return
@@ -281,23 +287,26 @@ def step(data: bytes) -> None:
     for part in (raws[:cut], raws[cut:]):
         results = model.step(part, look_up)
         _check_results(key, part, results)
-        parts = keeping.take_changes(model, everything=True)
-        loaded = keeping.load(key, SETTINGS, _kept(parts))
-        assert _kept(keeping.take_changes(loaded, everything=True)) == _kept(parts)
+        parts = state_codec.take_changes(model, everything=True)
+        loaded = state_codec.load(key, SETTINGS, _kept(parts))
+        assert _kept(state_codec.take_changes(loaded, everything=True)) == _kept(parts)
         _same_future(loaded, model, key)
         model = loaded
 
 
-def _kept(changes: keeping.Changes) -> keeping.Parts:
+def _kept(changes: state_codec.StateUpdate) -> state_codec.StateParts:
     labels = [changes.all_labels] if changes.all_labels is not None else changes.labels
-    return keeping.Parts(changes.model, changes.small, changes.others, labels)
+    return state_codec.StateParts(changes.model, changes.window, changes.others, labels)
 
 
 def _same_future(one: KeyModel, other: KeyModel, key: str) -> None:
     """Both say the same of a reading without a label, which changes no model of theirs but the label join."""
     value = POOL[5][0]
     raws = [Raw(value, Position("readings", 0, 10**6, 61_000), {})]
-    copies = [keeping.load(key, SETTINGS, _kept(keeping.take_changes(each, everything=True))) for each in (one, other)]
+    copies = [
+        state_codec.load(KeyName(key), SETTINGS, _kept(state_codec.take_changes(each, everything=True)))
+        for each in (one, other)
+    ]
     said = [repr(copy.step(raws, look_up).predictions) for copy in copies]
     assert said[0] == said[1]
 
@@ -311,15 +320,15 @@ def _check_results(key: str, raws: list[Raw], results: Results) -> None:
     assert {raw.position.offset for raw in raws} - silent <= ends.keys() <= {raw.position.offset for raw in raws}
     assert {letter.reason for letter in results.dead_letters} <= REASONS
     for scored in results.predictions:
-        fields = read_prediction(ENCODER.prediction(key, scored))
+        fields = read_prediction(ENCODER.prediction(KeyName(key), scored))
         assert (fields["label"], fields["source_offset"]) == (scored.label, scored.position.offset)
     for evolved in results.evolutions:
-        read_evolution(ENCODER.evolution(key, evolved))
+        read_evolution(ENCODER.evolution(KeyName(key), evolved))
     for letter in results.dead_letters:
         written = dead_letters.encode(key.encode(errors="replace"), letter, SETTINGS.limits)
         assert headers_size(written.headers) + len(written.value or b"") <= SETTINGS.limits.dead_letter_bytes
     if results.waiting:
-        assert waiting.load(waiting.dump(results.waiting)) == results.waiting
+        assert waiting_records.load(waiting_records.dump(results.waiting)) == results.waiting
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {"wire": wire, "decode": decode, "schema": schema, "step": step}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from eml.stream.varints import write_long
+from eml.stream.avro.varints import write_long
 from eml.stream.wire import frame
 from tests.hostile.site import Hostile, Site, hostile, key_of, reading_fields, record_schema, written
 

@@ -16,7 +16,7 @@ import fastavro
 from eml.stream.wire import frame
 from tests.hostile.expected import ENDS
 from tests.integration.harness import BEGIN_MS
-from tests.unit.stream.registry_server import RegistryServer
+from tests.unit.stream.registry.registry_server import RegistryServer
 
 Headers = Sequence[tuple[str, bytes | None]]
 READINGS, LABELS = "readings", "labels"

@@ -21,11 +21,11 @@ import numpy as np
 from confluent_kafka import Consumer
 
 from eml.local.stack import running
-from eml.stream.outputs import read_prediction
+from eml.stream.output.encoder import read_prediction
 from tests.hostile.fleet import Run, writers
 from tests.hostile.ledger import Ledger
 from tests.hostile.soak_load import TICK_S, Mix, Sender
-from tests.unit.stream.registry_server import serving
+from tests.unit.stream.registry.registry_server import serving
 
 FIRST_RATE, STEP, STEP_S = 500.0, 1.4, 12.0
 BEHIND_S = 8.0  # results come with the checkpoint's second and the micro-batch's: later than this is lag

@@ -14,7 +14,7 @@ from tests.hostile.cases import all_cases, by_turns, spread
 from tests.hostile.expected import ENDS, SILENT
 from tests.hostile.fleet import Run
 from tests.hostile.traffic import Letter, Record
-from tests.unit.stream.registry_server import RegistryServer
+from tests.unit.stream.registry.registry_server import RegistryServer
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from tests.hostile.expected import PREDICTION
 from tests.hostile.fleet import Run
 from tests.hostile.site import Hostile, hostile, reading_fields, record_schema
 from tests.integration.harness import Message
-from tests.unit.stream.registry_server import NOT_FOUND, RegistryServer, Reply
+from tests.unit.stream.registry.registry_server import NOT_FOUND, RegistryServer, Reply
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer
 
-from eml.stream.outputs import read_prediction
+from eml.stream.output.encoder import read_prediction
 from tests.hostile.expected import PREDICTION
 from tests.hostile.site import LABELS, Hostile
 from tests.integration import harness

@@ -24,7 +24,8 @@ from eml.local.job_process import SETTINGS_VARIABLES
 from eml.local.messages import ReadingWriter
 from eml.local.process import free_port
 from eml.local.stack import Stack
-from eml.stream.outputs import read_prediction, schema_text
+from eml.stream.output.encoder import read_prediction
+from eml.stream.output.schemas import schema_text
 from tests.integration import reference
 from tests.integration.reference import Sample
 

@@ -13,11 +13,14 @@ import requests
 from kafka import KafkaConsumer
 
 from eml.settings import RecordSettings, Settings
-from eml.stream.donors import Donors
-from eml.stream.fleet import KeyModel
-from eml.stream.outputs import read_evolution, read_prediction, schema_text
+from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
+from eml.stream.keys import KeyName
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.warm_start import WarmStartModels
+from eml.stream.output.encoder import read_evolution, read_prediction
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
-from eml.stream.schema import ReadingSchema, compile_schema
+from eml.stream.wire import SchemaId
 from tests.integration.harness import BEGIN_MS, Job, Message, send
 from tests.synthetic import Device, label_value, reading_schema
 
@@ -93,7 +96,7 @@ class Scenario:
         schema_id = self._post(self.subject, text)
         version = len(self.schemas) + 1
         self.texts[schema_id], self.names[schema_id] = text, names
-        self.schemas[schema_id] = compile_schema(text, schema_id, self.subject, version, RecordSettings())
+        self.schemas[schema_id] = compile_schema(text, SchemaId(schema_id), self.subject, version, RecordSettings())
         return schema_id
 
     @property
@@ -212,13 +215,13 @@ class Scenario:
         key, schemas = self.name + device, {**self.schemas}
         if self._label_schema:
             label = schema_text("label")
-            schemas[self._label_schema] = compile_schema(label, self._label_schema, "", 1, RecordSettings())
+            schemas[self._label_schema] = compile_schema(label, SchemaId(self._label_schema), "", 1, RecordSettings())
         heard = {
             cast("int", event["source_timestamp"]): cast("int", event["new_schema_id"])
             for event in self.events(device)
             if event["kind"] == "announced"
         }
-        model, newest = KeyModel(key, self.settings, Donors()), None
+        model, newest = KeyModel(KeyName(key), self.settings, WarmStartModels()), None
         said: list[Fields] = []
         for message in self.sent[key]:
             topic = self.labels_topic if _is_label(message) else self.job.topics.readings

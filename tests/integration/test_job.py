@@ -9,7 +9,7 @@ import pytest
 
 from eml.local.fleet import VERSIONS
 from eml.local.stack import Stack
-from eml.stream.outputs import read_evolution
+from eml.stream.output.encoder import read_evolution
 from tests.integration.harness import (
     Job,
     Predicted,

@@ -12,8 +12,8 @@ import requests
 from eml.local.stack import Stack
 from eml.settings import KafkaSettings, RecordSettings, RegistrySettings, Settings
 from eml.stream.errors import BadSchemaError, IncompatibleSchemaError
-from eml.stream.registry import SchemaRegistry
-from eml.stream.subjects import Subjects
+from eml.stream.registry.client import SchemaRegistry
+from eml.stream.registry.subjects import Subjects
 from eml.stream.wire import frame
 
 TIMEOUT_S = 10

@@ -7,14 +7,16 @@ import pytest
 from pyflink.common import Row
 
 from eml.settings import JobSettings, LimitsSettings, RecordSettings, Settings
-from eml.stream.avro_keys import compile_key
-from eml.stream.outputs import read_prediction, schema_text
+from eml.stream.avro.key_schema import compile_key
+from eml.stream.keys import KeyName
+from eml.stream.output.encoder import read_prediction
+from eml.stream.output.schemas import schema_text
 from eml.stream.wire import frame
 from tests.operator.fakes import FakeRuntime
 from tests.operator.test_operator import BUCKET, SETTINGS, STREAM, Task, in_pieces, keys_of, predictions
 from tests.operator.test_registry_faults import OURS, RealTask, reasons, settings
-from tests.unit.stream.registry_server import RegistryServer, serving
-from tests.unit.stream.test_fleet import records
+from tests.unit.stream.models.test_key_model import records
+from tests.unit.stream.registry.registry_server import RegistryServer, serving
 
 AVRO = replace(SETTINGS, record=RecordSettings(key_format="avro"))
 KEY_ID = 5
@@ -160,7 +162,7 @@ def test_a_timer_of_a_bad_key_with_nothing_to_write_yields_no_row():
 
 
 def test_a_name_that_makes_our_own_code_fail_stops_no_other_key():
-    def fails(_: bytes) -> str:
+    def fails(_: bytes) -> KeyName:
         raise ZeroDivisionError
 
     task = KeyedTask()

@@ -9,10 +9,11 @@ import pytest
 
 from eml.core import EvolvingMetricLearner
 from eml.settings import JobSettings
-from eml.stream.outputs import Encoder, read_prediction
+from eml.stream.keys import KeyName
+from eml.stream.output.encoder import Encoder, read_prediction
 from eml.stream.records import Raw
 from tests.operator.test_operator import BUCKET, SETTINGS, STREAM, Task, in_pieces, predictions
-from tests.unit.stream.test_fleet import records
+from tests.unit.stream.models.test_key_model import records
 
 BAD = 33  # the reading at fault
 
@@ -93,7 +94,7 @@ def test_what_cannot_be_written_is_a_dead_letter_too(monkeypatch):
     def prediction(self: Encoder, key: str, scored: Any) -> bytes:
         if scored.position.offset == 7:
             raise UnforeseenError
-        return real(self, key, scored)
+        return real(self, KeyName(key), scored)
 
     monkeypatch.setattr(Encoder, "prediction", prediction)
     said, letters = sent(Task(), raws, 20)

@@ -19,18 +19,19 @@ from eml.settings import (
     RegistrySettings,
     Settings,
 )
+from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.errors import BadSchemaError, RegistryUnavailableError
-from eml.stream.fleet import KeyModel
-from eml.stream.keys import ReadKey
+from eml.stream.keys import KafkaKey, KeyName, ReadKey
 from eml.stream.model_keys import model_of
-from eml.stream.outputs import Encoder, read_evolution, read_prediction, schema_text
+from eml.stream.models.key_model import KeyModel
+from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
-from eml.stream.schema import ReadingSchema
 from tests.operator.fakes import FakeRuntime
 from tests.synthetic import label_value
-from tests.unit.stream.test_fleet import look_up, records
-from tests.unit.stream.test_late_labels import LABEL, Stream, mixed
-from tests.unit.stream.test_late_labels import SCHEMAS as LABELLED
+from tests.unit.stream.models.test_key_model import look_up, records
+from tests.unit.stream.models.test_late_labels import LABEL, Stream, mixed
+from tests.unit.stream.models.test_late_labels import SCHEMAS as LABELLED
 
 SETTINGS = Settings(
     kafka=KafkaSettings(readings_topic="readings"),
@@ -90,7 +91,7 @@ class Task:
         columns = zip(
             *(
                 (
-                    model_of(self.settings.model, key, raw.headers),
+                    model_of(self.settings.model, KafkaKey(key), raw.headers),
                     key,
                     raw.position.partition,
                     raw.position.offset,
@@ -156,7 +157,10 @@ def test_readings_answered_together_are_answered_as_one_after_another(monkeypatc
     streams = {f"pump-{i}": records([1] * 90 + [2] * 60, seed=i, labelled=0.15) for i in range(3)}
     encoder = Encoder(1, 2)
     expected = {
-        key: [encoder.prediction(key, said) for said in KeyModel(key, SETTINGS).step(raws, look_up).predictions]
+        key: [
+            encoder.prediction(KeyName(key), said)
+            for said in KeyModel(KeyName(key), SETTINGS).step(raws, look_up).predictions
+        ]
         for key, raws in streams.items()
     }
     stepped: list[int] = []
@@ -219,7 +223,7 @@ def test_the_cache_holds_as_many_models_as_fit_into_memory():
     raws = records(STREAM)
     task = Task()
     task.send("pump-0", raws)
-    one = task.operator._store._cache["pump-0"].model.nbytes
+    one = task.operator._store._cache[KafkaKey("pump-0")].model.nbytes
     bounded = Task(replace(SETTINGS, limits=LimitsSettings(cached_bytes=int(3.5 * one))))
     for number in range(5):
         bounded.send(f"pump-{number}", raws)

@@ -10,14 +10,14 @@ from pyflink.common import Row
 
 from eml.flink.operator import EvolvingOperator
 from eml.settings import Settings, load
-from eml.stream.outputs import schema_text
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import frame
 from tests.operator.fakes import FakeRuntime
 from tests.operator.test_operator import Task, predictions
-from tests.unit.stream.encoding import field, record
-from tests.unit.stream.registry_server import RegistryServer, serving
-from tests.unit.stream.test_fleet import records
+from tests.unit.stream.avro.encoding import field, record
+from tests.unit.stream.models.test_key_model import records
+from tests.unit.stream.registry.registry_server import RegistryServer, serving
 
 SOON_S = 20.0  # at most: a busy machine is slow, not wrong
 OURS = "readings-value"

@@ -23,7 +23,7 @@ def rows() -> list[str]:
 
 
 def trees() -> list[ast.Module]:
-    files = [*(ROOT / "jobs/eml/stream").glob("*.py"), *(ROOT / "jobs/eml/flink").glob("*.py")]
+    files = [*(ROOT / "jobs/eml/stream").rglob("*.py"), *(ROOT / "jobs/eml/flink").glob("*.py")]
     return [ast.parse(path.read_text(encoding="utf-8")) for path in files]
 
 

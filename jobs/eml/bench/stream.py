@@ -22,8 +22,8 @@ from eml.bench.sending import send
 from eml.bench.topics import made
 from eml.local.stack import Stack
 from eml.settings import RecordSettings, RegistrySettings, describe
-from eml.stream.outputs import read_prediction
-from eml.stream.registry import SchemaRegistry
+from eml.stream.output.encoder import read_prediction
+from eml.stream.registry.client import SchemaRegistry
 
 BUNDLES = 2  # at least: with fewer the append times tell nothing of the work before them
 

@@ -9,16 +9,19 @@ from dataclasses import fields
 from pyflink.metrics import Counter as MetricCounter
 from pyflink.metrics import MetricGroup
 
-from eml.stream.errors import (
-    CredentialsRefusedError,
-    LookupRateError,
-    RegistryUnavailableError,
-    SchemaNotYetKnownError,
+from eml.stream.errors import CredentialsRefusedError, LookupRateError, RegistryUnavailableError, SchemaNotYetKnownError
+from eml.stream.labels.label_join import LabelCounts
+from eml.stream.models.reading_batch import Results
+from eml.stream.output.events import (
+    ANNOUNCED,
+    DRIFT,
+    EVOLUTION,
+    RECOVERY,
+    RESUMED,
+    WARM_START,
+    WITHDRAWN,
+    RecoveryFigures,
 )
-from eml.stream.labels import LabelCounts
-from eml.stream.records import ANNOUNCED, DRIFT, EVOLUTION, RECOVERY, RESUMED, WARM_START, WITHDRAWN
-from eml.stream.recovery import RecoveryFigures
-from eml.stream.runs import Results
 
 COUNTED = (
     "predictions",

@@ -29,12 +29,14 @@ from pyflink.datastream import RuntimeContext
 from pyflink.datastream.state import MapState, MapStateDescriptor, StateTtlConfig
 
 from eml.settings import Settings
-from eml.stream import keeping, waiting
-from eml.stream.donors import Donors
-from eml.stream.fleet import KeyModel
+from eml.stream import waiting_records
+from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.limits import record_size
-from eml.stream.packing import pack, unpack
+from eml.stream.models import state_codec
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.warm_start import WarmStartModels
 from eml.stream.records import Raw
+from eml.stream.state_format import pack, unpack
 
 BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 PARTS = ("model", "window", "others")  # one entry each
@@ -104,10 +106,10 @@ class ModelStore:
     def __init__(self, context: RuntimeContext, settings: Settings) -> None:
         self._settings = settings
         self._ttl_s = settings.job.state_ttl_ms / 1000
-        self._donors = Donors()
-        self._cache: OrderedDict[str, Live] = OrderedDict()
+        self._warm_start = WarmStartModels()
+        self._cache: OrderedDict[KafkaKey, Live] = OrderedDict()
         self._cached_bytes = 0
-        self._queues: dict[str, dict[str, Queue]] = {}  # by bucket and model
+        self._queues: dict[str, dict[KafkaKey, Queue]] = {}  # by bucket and model
         self._bucket = ""
         self._now = 0.0
         ttl = _time_to_live(CLEANED_UP * settings.job.state_ttl_ms)
@@ -124,7 +126,7 @@ class ModelStore:
 
     # -- models ----------------------------------------------------------------------------------------------------
 
-    def get(self, key: str, name: str) -> Live:
+    def get(self, key: KafkaKey, name: KeyName) -> Live:
         """The model of a key, from the cache or from state; a new one where there is none, or none that still lives.
 
         Without a name, a key that is not in the cache comes without its models: only its records can wait.
@@ -140,7 +142,7 @@ class ModelStore:
         self._cache.move_to_end(key)
         return live
 
-    def at_hand(self, key: str) -> Live | None:
+    def at_hand(self, key: KafkaKey) -> Live | None:
         """A model in the cache none of whose records waits, and of which nothing need be written."""
         live = self._cache.get(key)
         if live is None or key in self._queues[self._bucket] or self._is_old(live.index):
@@ -153,22 +155,22 @@ class ModelStore:
         self._cached_bytes += live.count()
         self._shrink()
 
-    def load(self, name: str, parts: keeping.Parts) -> KeyModel:
+    def load(self, name: KeyName, parts: state_codec.StateParts) -> KeyModel:
         """A model from its parts."""
-        return keeping.load(name, self._settings, parts, self._donors)
+        return state_codec.load(name, self._settings, parts, self._warm_start)
 
-    def parts(self, key: str) -> keeping.Parts:
+    def parts(self, key: KafkaKey) -> state_codec.StateParts:
         """What state holds of a model."""
         return self._parts(key, self._index(key))
 
-    def forget(self, key: str) -> None:
+    def forget(self, key: KafkaKey) -> None:
         """Take a model out of the cache; its state stays."""
         live = self._cache.pop(key, None)
         if live is not None:
             self._cached_bytes -= live.nbytes
-            self._donors.forget(live.model.key)
+            self._warm_start.forget(live.model.key)
 
-    def store(self, key: str, live: Live, *, everything: bool = False) -> bool:
+    def store(self, key: KafkaKey, live: Live, *, everything: bool = False) -> bool:
         """Write what changed, all of it now and then; whether a model was written."""
         written = self._write(key, live, everything=everything)
         if self._cache.get(key) is live:
@@ -176,14 +178,14 @@ class ModelStore:
             self._shrink()
         return written
 
-    def _write(self, key: str, live: Live, *, everything: bool) -> bool:
+    def _write(self, key: KafkaKey, live: Live, *, everything: bool) -> bool:
         index = live.index
         written_at = index.written_at
         everything |= written_at is not None and self._is_old(index)
-        if written_at is not None and not everything and not keeping.has_changes(live.model):
+        if written_at is not None and not everything and not state_codec.has_changes(live.model):
             return False
-        changes = keeping.take_changes(live.model, everything=everything, log=True)
-        written = {"model": changes.model, "window": changes.small, "others": changes.others}
+        changes = state_codec.take_changes(live.model, everything=everything, log=True)
+        written = {"model": changes.model, "window": changes.window, "others": changes.others}
         for part, data in written.items():
             if data is not None:
                 self._states[part].put(key, data)
@@ -193,14 +195,14 @@ class ModelStore:
         size = 0 if changes.all_labels is not None else live.labels_size
         live.labels_size = size + sum(map(len, (changes.all_labels or b"", *changes.labels)))
         labels = self._append("labels", key, index.labels, changes.all_labels, changes.labels)
-        pieces = self._append("changes", key, index.changes, changes.model and b"", changes.model_changes)
+        pieces = self._append("changes", key, index.changes, changes.model and b"", changes.changes)
         index = Index(written_at, index.parts | new, labels, pieces)
         if index != live.index:
             self._states["index"].put(key, index.dump())
             live.index = index
-        return changes.model is not None or bool(changes.model_changes)
+        return changes.model is not None or bool(changes.changes)
 
-    def _append(self, log: str, key: str, count: int, anew: bytes | None, pieces: Sequence[bytes]) -> int:
+    def _append(self, log: str, key: KafkaKey, count: int, anew: bytes | None, pieces: Sequence[bytes]) -> int:
         """Write new pieces of a log that has `count`, behind its only piece `anew` where it begins anew; the count."""
         state = self._states[log]
         if anew is not None:
@@ -212,7 +214,7 @@ class ModelStore:
             count += 1
         return count
 
-    def _read(self, key: str, name: str) -> Live:
+    def _read(self, key: KafkaKey, name: KeyName) -> Live:
         index = self._index(key) if name else Index()
         if self._is_over(index):
             self._clear(key, index)
@@ -220,16 +222,16 @@ class ModelStore:
         parts = self._parts(key, index)
         return Live(self.load(name, parts), index, sum(map(len, parts.labels)))
 
-    def _index(self, key: str) -> Index:
+    def _index(self, key: KafkaKey) -> Index:
         data = self._states["index"].get(key)
         return Index() if data is None else Index.load(data)
 
-    def _parts(self, key: str, index: Index) -> keeping.Parts:
+    def _parts(self, key: KafkaKey, index: Index) -> state_codec.StateParts:
         found = {part: self._states[part].get(key) for part in PARTS if part in index.parts}
         labels, changes = (
             [self._states[log].get(f"{number}:{key}") for number in range(getattr(index, log))] for log in LOGS
         )
-        return keeping.Parts(found.get("model"), found.get("window"), found.get("others"), labels, changes)
+        return state_codec.StateParts(found.get("model"), found.get("window"), found.get("others"), labels, changes)
 
     def _is_old(self, index: Index) -> bool:
         """Whether all of a model is to be written again, or for the first time."""
@@ -238,14 +240,14 @@ class ModelStore:
     def _is_over(self, index: Index) -> bool:
         return index.written_at is not None and self._now - index.written_at > FORGOTTEN * self._ttl_s
 
-    def _clear(self, key: str, index: Index) -> None:
+    def _clear(self, key: KafkaKey, index: Index) -> None:
         for part in (*index.parts, "index"):
             self._states[part].remove(key)
         for log in LOGS:
             for number in range(getattr(index, log)):
                 self._states[log].remove(f"{number}:{key}")
 
-    def _put(self, key: str, live: Live) -> None:
+    def _put(self, key: KafkaKey, live: Live) -> None:
         self._cache[key] = live
         self._cached_bytes += live.count()
         self._shrink()
@@ -258,15 +260,15 @@ class ModelStore:
 
     # -- records that wait -----------------------------------------------------------------------------------------
 
-    def queues(self) -> dict[str, Queue]:
+    def queues(self) -> dict[KafkaKey, Queue]:
         """The models of the bucket that have waiting records."""
         return self._queues[self._bucket]
 
-    def waiting(self, key: str) -> Queue:
+    def waiting(self, key: KafkaKey) -> Queue:
         """The queue of a model; an empty one where nothing waits."""
         return self._queues[self._bucket].get(key) or Queue()
 
-    def add_waiting(self, key: str, records: Sequence[Raw]) -> None:
+    def add_waiting(self, key: KafkaKey, records: Sequence[Raw]) -> None:
         """Keep records behind those that wait already."""
         if not records:
             return
@@ -274,10 +276,10 @@ class ModelStore:
         number = _numbers(queue.pieces[-1])[0] + 1 if queue.pieces else 0
         count, size = len(records), sum(map(record_size, records))
         piece = f"{number}:{count}:{size}:{key}"
-        self._states["waiting"].put(piece, waiting.dump(records))
+        self._states["waiting"].put(piece, waiting_records.dump(records))
         queue.add(piece, count, size)
 
-    def take_waiting(self, key: str) -> list[Raw]:
+    def take_waiting(self, key: KafkaKey) -> list[Raw]:
         """The waiting records of a model, which wait no more."""
         queue = self.queues().pop(key, Queue())
         records = [raw for piece in queue.pieces for raw in self._waiting_piece(piece)]
@@ -285,21 +287,21 @@ class ModelStore:
             self._states["waiting"].remove(piece)
         return records
 
-    def first_waiting(self, key: str) -> Raw | None:
+    def first_waiting(self, key: KafkaKey) -> Raw | None:
         """The first of the waiting records: its schema decides whether the others can be read."""
         pieces = self.waiting(key).pieces
         return self._waiting_piece(pieces[0])[0] if pieces else None
 
     def _waiting_piece(self, piece: str) -> list[Raw]:
         data = self._states["waiting"].get(piece)
-        return [] if data is None else waiting.load(data)
+        return [] if data is None else waiting_records.load(data)
 
-    def _read_queues(self) -> dict[str, Queue]:
+    def _read_queues(self) -> dict[KafkaKey, Queue]:
         """What waits in the bucket; the entries' keys say how much, so that no record has to be read for it."""
-        found: dict[str, Queue] = {}
+        found: dict[KafkaKey, Queue] = {}
         for piece in sorted(self._states["waiting"].keys(), key=_numbers):
             _, count, size = _numbers(piece)
-            found.setdefault(piece.split(":", 3)[3], Queue()).add(piece, count, size)
+            found.setdefault(KafkaKey(piece.split(":", 3)[3]), Queue()).add(piece, count, size)
         return found
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 
-from eml.stream.runs import Results
+from eml.stream.models.reading_batch import Results
 
 log = logging.getLogger(__name__)
 

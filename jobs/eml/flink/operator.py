@@ -1,4 +1,4 @@
-"""The keyed operator: loads the models of a call, lets `fleet` decide, stores what changed, yields what is written.
+"""The keyed operator: loads the models of a call, lets `key_model` decide, stores what changed, yields what is written.
 
 Built into the graph by `pipeline`, called by Flink once per micro-batch of a bucket of models; state and cache are
 `model_store`'s. It holds no rule of its own: what becomes of a record is decided in `stream`. No record and no model
@@ -21,19 +21,22 @@ from eml.flink.model_store import Live, ModelStore, Queue
 from eml.flink.notices import Notices
 from eml.flink.rows import Rows, Written
 from eml.settings import Settings, for_workers
-from eml.stream import isolation, keeping
-from eml.stream.call import Call, Decode, decode
+from eml.stream.avro.micro_batch import Decode, MicroBatch, decode
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
-from eml.stream.fleet import KeyModel, wait_ms
-from eml.stream.keys import ReadKey
+from eml.stream.keys import KafkaKey, KeyName, ReadKey
 from eml.stream.limits import in_pieces, record_size
 from eml.stream.model_keys import model_names
-from eml.stream.newest import NewestVersions
-from eml.stream.records import DeadLetter, Raw
-from eml.stream.registry import SchemaRegistry
-from eml.stream.runs import LookUp, Results
-from eml.stream.schema_cache import SchemaCache
-from eml.stream.subjects import Subjects
+from eml.stream.models import isolation, state_codec
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.reading_batch import LookUp, Results
+from eml.stream.models.record_reader import schema_wait_ms
+from eml.stream.output.dead_letters import DeadLetter
+from eml.stream.records import NO_KEY_NAME, Raw
+from eml.stream.registry.client import SchemaRegistry
+from eml.stream.registry.newest_versions import NewestVersions
+from eml.stream.registry.schema_cache import SchemaCache
+from eml.stream.registry.subjects import Subjects
+from eml.stream.wire import SchemaId
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +56,7 @@ class EvolvingOperator(KeyedProcessFunction):
         compile_predictor()  # before a record waits for it
         settings, record, subjects = self._settings.registry, self._settings.record, Subjects.of(self._settings)
         self._rows = Rows(self._settings, *self._schema_ids)
-        cache = SchemaCache(settings.cached_schemas, max(self._schema_ids))
+        cache = SchemaCache(settings.cached_schemas, SchemaId(max(self._schema_ids)))
         self._registry = SchemaRegistry(settings, record, subjects=subjects, cache=cache)
         asker = SchemaRegistry(settings, record, subjects=subjects, cache=cache)  # for its own thread
         self._newest = NewestVersions(asker, settings.newest_every_ms)
@@ -98,7 +101,7 @@ class EvolvingOperator(KeyedProcessFunction):
         self._metrics.flush()
         yield from self._rows.rows(written)
 
-    def _answer(self, key: str, numbers: list[int], call: Call) -> bool:
+    def _answer(self, key: KafkaKey, numbers: list[int], call: MicroBatch) -> bool:
         """Answer readings of a model at which nothing else happens; False where more may happen, or something is wrong.
 
         Then they are served one after another, which finds what is wrong and with which.
@@ -109,7 +112,7 @@ class EvolvingOperator(KeyedProcessFunction):
             return False
         try:
             devices = [live.model.device_of(kafka_key) for kafka_key in readings.keys]
-            answers = live.model.answer_unlabelled(readings, self._newest.newest)
+            answers = live.model.predict_unlabelled(readings, self._newest.newest)
             if answers is None:
                 return False
             written = self._rows.answered(live.model.key, devices, readings, answers)
@@ -122,14 +125,14 @@ class EvolvingOperator(KeyedProcessFunction):
 
     # -- a model ---------------------------------------------------------------------------------------------------
 
-    def _serve(self, key: str, records: list[Raw] | None, ctx: KeyedProcessFunction.Context) -> None:
+    def _serve(self, key: KafkaKey, records: list[Raw] | None, ctx: KeyedProcessFunction.Context) -> None:
         """Serve new records, or those that wait; where even the model's state cannot be read, they are dead letters."""
         try:
             live, no_name = self._live(key)
         except STOPS:
             raise
         except BadRecordError as error:
-            self._all_dead(key, "", self._lost(key, records), error, of_key=True)
+            self._all_dead(key, NO_KEY_NAME, self._lost(key, records), error, of_key=True)
             return
         except Exception as error:
             if self._settings.job.on_internal_error == "stop":
@@ -137,7 +140,7 @@ class EvolvingOperator(KeyedProcessFunction):
             log.error("the state of key %r cannot be read: %s", key, isolation.place_of(error))  # noqa: TRY400
             self._metrics.failed(1)
             letters = [isolation.dead_letter(raw, error) for raw in self._lost(key, records)]
-            self._write(key, "", Results(dead_letters=letters))
+            self._write(key, NO_KEY_NAME, Results(dead_letters=letters))
             return
         if no_name is not None:
             self._wait_for_name(key, records, no_name, ctx)
@@ -146,26 +149,26 @@ class EvolvingOperator(KeyedProcessFunction):
         else:
             self._take(key, live, records, ctx)
 
-    def _live(self, key: str) -> tuple[Live, RegistryUnavailableError | None]:
+    def _live(self, key: KafkaKey) -> tuple[Live, RegistryUnavailableError | None]:
         """The model; where its name cannot be had now, without its learners, and why."""
         try:
             name = self._name_of(key)
         except RegistryUnavailableError as error:
-            live = self._store.get(key, "")
+            live = self._store.get(key, NO_KEY_NAME)
             return live, None if live.model.key else error  # a model in the cache has its name
         return self._store.get(key, name), None
 
-    def _lost(self, key: str, records: list[Raw] | None) -> list[Raw]:
+    def _lost(self, key: KafkaKey, records: list[Raw] | None) -> list[Raw]:
         """The records of a model that cannot be served: new ones, or those that wait."""
         self._store.forget(key)
         return self._store.take_waiting(key) if records is None else records
 
-    def _key_schema(self, schema_id: int) -> ReadKey:
+    def _key_schema(self, schema_id: SchemaId) -> ReadKey:
         return self._registry.key_schema(schema_id)
 
     # -- records ---------------------------------------------------------------------------------------------------
 
-    def _take(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
+    def _take(self, key: KafkaKey, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
         """Serve records in bounded pieces: behind those that wait, or at once."""
         for piece in in_pieces(records, self._settings.limits):
             if key in self._store.queues():
@@ -173,7 +176,7 @@ class EvolvingOperator(KeyedProcessFunction):
             else:
                 self._step(key, live, piece, ctx)
 
-    def _retry(self, key: str, live: Live, ctx: KeyedProcessFunction.Context) -> None:
+    def _retry(self, key: KafkaKey, live: Live, ctx: KeyedProcessFunction.Context) -> None:
         """The waiting records, as soon as the first can be read; until then nothing is rewritten."""
         pause_ms = self._pause_ms(key, live.model.key)
         if pause_ms:
@@ -181,15 +184,15 @@ class EvolvingOperator(KeyedProcessFunction):
         else:
             self._take(key, live, self._store.take_waiting(key), ctx)
 
-    def _pause_ms(self, key: str, name: str) -> int:
+    def _pause_ms(self, key: KafkaKey, name: KeyName) -> int:
         """How long the first waiting record must go on waiting; 0: its schema is there, or it is a bad record."""
         first = self._store.first_waiting(key)
-        return wait_ms(first, self._look_up(name)) if first is not None else 0
+        return schema_wait_ms(first, self._look_up(name)) if first is not None else 0
 
-    def _look_up(self, name: str) -> LookUp:
+    def _look_up(self, name: KeyName) -> LookUp:
         return partial(self._registry.reading_schema, key=name)
 
-    def _step(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
+    def _step(self, key: KafkaKey, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
         try:
             results = self._run(live.model, records)
             written = self._rows.written(key, live.model.key, results)
@@ -213,7 +216,7 @@ class EvolvingOperator(KeyedProcessFunction):
     def _run(self, model: KeyModel, records: Sequence[Raw]) -> Results:
         return model.step(records, self._look_up(model.key), self._newest.newest, self._decode)
 
-    def _isolated(self, key: str, live: Live, records: Sequence[Raw]) -> Results:
+    def _isolated(self, key: KafkaKey, live: Live, records: Sequence[Raw]) -> Results:
         """The same records from the state before them, in pieces: only what is at fault becomes a dead letter."""
 
         def step(model: KeyModel, piece: Sequence[Raw]) -> Results:
@@ -221,7 +224,7 @@ class EvolvingOperator(KeyedProcessFunction):
             self._rows.written(key, model.key, results)  # it must also be possible to write them
             return results
 
-        def load(parts: keeping.Parts) -> KeyModel:
+        def load(parts: state_codec.StateParts) -> KeyModel:
             return self._store.load(live.model.key, parts)
 
         self._store.forget(key)
@@ -235,7 +238,7 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def _wait_for_name(
         self,
-        key: str,
+        key: KafkaKey,
         records: list[Raw] | None,
         error: RegistryUnavailableError,
         ctx: KeyedProcessFunction.Context,
@@ -243,13 +246,13 @@ class EvolvingOperator(KeyedProcessFunction):
         """Keep the records of a key whose own schema cannot be had now; one timer asks for it again."""
         waits = key in self._store.queues()
         if records is not None:
-            self._wait(key, self._store.get(key, ""), records, ctx)
+            self._wait(key, self._store.get(key, NO_KEY_NAME), records, ctx)
         if records is None or not waits:
             self._set_timer(key, error.retry_after_ms, ctx)
         if records is not None and not waits:
-            self._tell(key, Results(waiting=records, wait_reason=error.reason))
+            self._tell(KeyName(key), Results(waiting=records, wait_reason=error.reason))
 
-    def _name_pause_ms(self, key: str) -> int:
+    def _name_pause_ms(self, key: KafkaKey) -> int:
         """How long the name of a key must be waited for; 0: it is there, or the key is a bad one."""
         try:
             self._name_of(key)
@@ -259,7 +262,7 @@ class EvolvingOperator(KeyedProcessFunction):
             pass
         return 0
 
-    def _wait(self, key: str, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
+    def _wait(self, key: KafkaKey, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
         """Keep records until their schema can be had; beyond the limits they are dead letters, or block the task."""
         fitting = self._fitting(self._store.waiting(key), records)
         self._store.add_waiting(key, records[:fitting])
@@ -287,7 +290,7 @@ class EvolvingOperator(KeyedProcessFunction):
                 return number
         return len(records)
 
-    def _block(self, key: str, live: Live, rest: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
+    def _block(self, key: KafkaKey, live: Live, rest: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
         """Hold the task until there is room: Kafka keeps what comes meanwhile, of all models of the task."""
         log.warning("the task is blocked: too many records of key %r wait (job.waiting_full)", live.model.key or key)
         while rest:
@@ -307,7 +310,7 @@ class EvolvingOperator(KeyedProcessFunction):
             self._store.add_waiting(key, rest[:fitting])
             rest = rest[fitting:]
 
-    def _set_timer(self, key: str, pause_ms: int, ctx: KeyedProcessFunction.Context) -> None:
+    def _set_timer(self, key: KafkaKey, pause_ms: int, ctx: KeyedProcessFunction.Context) -> None:
         """Ask again for what the model's waiting records need; the timer is the bucket's."""
         queue = self._store.queues().get(key)
         if queue is None:  # none of its records could be kept
@@ -319,7 +322,7 @@ class EvolvingOperator(KeyedProcessFunction):
     # -- output -----------------------------------------------------------------------------------------------------
 
     def _all_dead(
-        self, key: str, name: str, records: Sequence[Raw], error: BadRecordError, *, of_key: bool = False
+        self, key: KafkaKey, name: KeyName, records: Sequence[Raw], error: BadRecordError, *, of_key: bool = False
     ) -> None:
         """All of these records as dead letters; tombstones are counted, as everywhere."""
         class_name, counted = type(error).__name__, self._settings.record.tombstones == "count"
@@ -327,10 +330,10 @@ class EvolvingOperator(KeyedProcessFunction):
         letters = [DeadLetter(raw, error.reason, class_name, str(error), None, of_key=of_key) for raw in dead]
         self._write(key, name, Results(dead_letters=letters, tombstones=len(records) - len(dead)))
 
-    def _write(self, key: str, name: str, results: Results) -> None:
+    def _write(self, key: KafkaKey, name: KeyName, results: Results) -> None:
         self._tell(name, results)
         self._out.add(self._rows.written(key, name, results))
 
-    def _tell(self, name: str, results: Results) -> None:
+    def _tell(self, name: KeyName, results: Results) -> None:
         self._metrics.count(results)
         self._notices.count(name, results)

@@ -11,11 +11,12 @@ from pyflink.common import Row, Types
 
 from eml.flink.model_store import BYTES
 from eml.settings import Settings
-from eml.stream import dead_letters
-from eml.stream.call import Call, Columns, Unlabelled
-from eml.stream.line import Answers
-from eml.stream.outputs import Encoder
-from eml.stream.runs import Results
+from eml.stream.avro.micro_batch import Columns, MicroBatch, ReadingColumns
+from eml.stream.keys import KafkaKey, KeyName
+from eml.stream.models.reading_batch import Results
+from eml.stream.output import dead_letters
+from eml.stream.output.encoder import Encoder
+from eml.stream.output.predictions import PredictedRows
 
 HEADERS = Types.MAP(Types.STRING(), BYTES)
 # A micro-batch has a column for each of model, key, partition, offset, timestamp, value, headers and whether it is a
@@ -65,24 +66,26 @@ class Rows:
         self._by_key = settings.model.by == "key"
         self._encoder = Encoder(prediction_schema_id, evolution_schema_id, settings.limits.event_bytes)
 
-    def call(self, columns: Sequence[list[Any]]) -> Call:
+    def call(self, columns: Sequence[list[Any]]) -> MicroBatch:
         """A micro-batch of the models of a bucket."""
         models, keys, *rest = columns
-        return Call(
+        return MicroBatch(
             Columns(keys if self._by_key else models, keys, *rest),
             self._kafka.readings_topic,
             self._kafka.labels_topic,
             self._limits,
         )
 
-    def answered(self, name: str, devices: Sequence[str], readings: Unlabelled, answers: Answers) -> Written:
+    def answered(
+        self, name: KeyName, devices: Sequence[KeyName], readings: ReadingColumns, answers: PredictedRows
+    ) -> Written:
         """The predictions of readings at which nothing else happened."""
         return Written(
             [key.encode("latin-1") or None for key in readings.keys],
-            self._encoder.unlabelled(name, devices, readings, answers),
+            self._encoder.predictions(name, devices, readings, answers),
         )
 
-    def written(self, key: str, name: str, results: Results) -> Written:
+    def written(self, key: KafkaKey, name: KeyName, results: Results) -> Written:
         """What became of a model's records; its `name` stands in predictions and events."""
         encoder, kafka_key = self._encoder, key.encode("latin-1")
         written = Written()

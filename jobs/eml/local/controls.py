@@ -1,7 +1,7 @@
 """The demonstration's controls: the very records that were sent, through models that keep up less well.
 
 Fed by `demo` while the fleet sends; runs in plain Python, in a thread of its own, what the job runs in Flink
-(`stream.fleet`), so the figures beside EML's differ by the model alone. Knows no Kafka.
+(`stream.models.key_model`), so the figures beside EML's differ by the model alone. Knows no Kafka.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -12,9 +12,10 @@ from typing import Self
 from eml.core import LearnerConfig
 from eml.local.sender import Sent
 from eml.settings import Settings
-from eml.stream.fleet import KeyModel
+from eml.stream.keys import KeyName
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.reading_batch import LookUp
 from eml.stream.records import Position, Raw
-from eml.stream.runs import LookUp
 
 Labels = dict[str, str | None]  # predicted, by event id
 
@@ -48,7 +49,7 @@ class Contestant:
         for record in sent:
             pieces.setdefault(self.model_of(record), []).append(record)
         for which, piece in pieces.items():
-            model = self._models.setdefault(which, KeyModel(piece[0].planned.key, self.settings))
+            model = self._models.setdefault(which, KeyModel(KeyName(piece[0].planned.key), self.settings))
             results = model.step([_raw(record) for record in piece], self.look_up)
             self.labels.update({str(scored.event_id): scored.label for scored in results.predictions})
 

@@ -9,7 +9,7 @@ from io import BytesIO
 import fastavro
 
 from eml.local.fleet import Reading
-from eml.stream.outputs import schema_text
+from eml.stream.output.schemas import schema_text
 from eml.stream.wire import frame
 
 

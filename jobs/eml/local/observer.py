@@ -1,6 +1,6 @@
 """Reads what the job writes, as any reader of committed records does, into the scoreboard.
 
-Polled by `demo`; calls `outputs` to read the records' bytes. Keeps nothing itself.
+Polled by `demo`; calls `stream.output.encoder` to read the records' bytes. Keeps nothing itself.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, TopicPartition
 from eml.local.errors import LocalError
 from eml.local.scoreboard import Scoreboard
 from eml.local.topics import PARTITIONS, Topics
-from eml.stream.dead_letters import OWN
-from eml.stream.outputs import read_evolution, read_prediction
+from eml.stream.output.dead_letters import OWN
+from eml.stream.output.encoder import read_evolution, read_prediction
 
 AT_ONCE = 2_000  # records per poll
 

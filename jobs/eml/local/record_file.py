@@ -20,7 +20,7 @@ from typing import Any
 
 from eml.local.errors import RecordFileError
 from eml.local.record_lines import Arrived, Entry, LineError, Registered, arrived, read_object, registered
-from eml.stream import packing
+from eml.stream import state_format
 from eml.stream.errors import BadRecordError
 from eml.stream.wire import unframe
 
@@ -129,14 +129,14 @@ def _record_fields(entry: Arrived) -> dict[str, object]:
     raw, place = entry.raw, entry.raw.position
     fields: dict[str, object] = {
         "key": entry.key,
-        "value": packing.text_of(raw.value),
+        "value": state_format.text_of(raw.value),
         "topic": place.topic,
         "partition": place.partition,
         "offset": place.offset,
         "timestamp": place.timestamp_ms,
     }
     if raw.headers:
-        fields["headers"] = {name: packing.text_of(value) for name, value in raw.headers.items()}
+        fields["headers"] = {name: state_format.text_of(value) for name, value in raw.headers.items()}
     return fields
 
 

@@ -1,7 +1,7 @@
 """Schemas as the registry has them: text, subject and version of an id.
 
-Called by `capture`; calls `registry_http`. `stream.registry` gives the job compiled schemas and never waits; a tool
-wants the text, and has the time.
+Called by `capture`; calls `http_client`. `stream.registry.client` gives the job compiled schemas and never waits; a
+tool wants the text, and has the time.
 """
 
 from dataclasses import replace
@@ -10,11 +10,12 @@ from typing import Any
 from eml.local.errors import CaptureError
 from eml.local.record_lines import Registered
 from eml.settings import Settings
+from eml.stream.avro.reading_schema import compile_schema
 from eml.stream.errors import BadSchemaError
-from eml.stream.registry import AROUND_SCHEMA
-from eml.stream.registry_http import Answer, AnswerError, RegistryHttp
-from eml.stream.schema import compile_schema
-from eml.stream.subjects import Subjects, newest_of
+from eml.stream.registry.client import AROUND_SCHEMA
+from eml.stream.registry.http_client import Answer, AnswerError, RegistryHttp
+from eml.stream.registry.subjects import Subjects, newest_version
+from eml.stream.wire import SchemaId
 
 TIMEOUT_MS = 15_000  # a registry's first answers are slow, and nothing waits behind us
 
@@ -42,9 +43,9 @@ class RegisteredSchemas:
         if not places:
             return "", 0
         try:
-            schema = self._subjects.placed(compile_schema(text, 0, "", 0, self._record), places)
+            schema = self._subjects.resolve(compile_schema(text, SchemaId(0), "", 0, self._record), places)
         except BadSchemaError:  # the job's business: dead letters
-            return newest_of(None, places)
+            return newest_version(None, places)
         return schema.subject, schema.version
 
     def _ask(self, path: str) -> Answer:

@@ -1,12 +1,13 @@
 """The fleet's schema versions in the registry, each from the moment it is needed.
 
-Made by `demo`; asked by `sender` for ids, and by `controls` for what is behind an id. Calls `stream.registry`.
+Made by `demo`; asked by `sender` for ids, and by `controls` for what is behind an id. Calls `stream.registry.client`.
 """
 
 from eml.settings import RecordSettings, RegistrySettings
-from eml.stream.outputs import schema_text
-from eml.stream.registry import SchemaRegistry
-from eml.stream.schema import ReadingSchema, compile_schema
+from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
+from eml.stream.output.schemas import schema_text
+from eml.stream.registry.client import SchemaRegistry
+from eml.stream.wire import SchemaId
 
 REGISTRY_TIMEOUT_MS = 15_000  # its first answers are slow
 
@@ -24,5 +25,5 @@ class Registrar:
         """The id of a version's schema."""
         text = schema_text(f"readings/v{version}")
         schema_id = self._registry.register(self._subject, text)
-        self.schemas[schema_id] = compile_schema(text, schema_id, self._subject, version, RecordSettings())
+        self.schemas[schema_id] = compile_schema(text, SchemaId(schema_id), self._subject, version, RecordSettings())
         return schema_id

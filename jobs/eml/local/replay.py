@@ -1,6 +1,6 @@
 """A file of records through the logic of the job, model by model: no Flink, no Kafka, no registry.
 
-Called by `eml replay` and by tests with what `record_file` read; calls `fleet`, with a `SchemaBook` in the place of
+Called by `eml replay` and by tests with what `record_file` read; calls `key_model`, with a `SchemaBook` in the place of
 the registry. Knows neither the form of the file nor that of its output (`replay_output`).
 
 What is said comes in the order of the records, whatever the cut. A schema's line ends all micro-batches: what a model
@@ -14,14 +14,18 @@ from dataclasses import dataclass
 from eml.local.record_lines import Arrived, Entry, Registered
 from eml.local.schema_book import SchemaBook
 from eml.settings import Settings
-from eml.stream.donors import Donors
-from eml.stream.fleet import KeyModel
+from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.model_keys import model_of
-from eml.stream.records import EVOLUTION, DeadLetter, Evolved, Position, Raw, Scored
-from eml.stream.runs import Results
+from eml.stream.models.key_model import KeyModel
+from eml.stream.models.reading_batch import Results
+from eml.stream.models.warm_start import WarmStartModels
+from eml.stream.output.dead_letters import DeadLetter
+from eml.stream.output.events import EVOLUTION, EvolutionEvent
+from eml.stream.output.predictions import Prediction
+from eml.stream.records import Position, Raw
 
 Place = tuple[str, int, int]  # topic, partition, offset
-What = Scored | Evolved | DeadLetter
+What = Prediction | EvolutionEvent | DeadLetter
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class Replay:
         self._book = SchemaBook(settings)
         self._settings = settings
         self._cut = cut
-        self._donors = Donors()  # as in one task that has all keys
+        self._warm_start = WarmStartModels()  # as in one task that has all keys
         self._models: dict[str, KeyModel] = {}
         self._gathered: dict[str, list[Raw]] = {}
         # By record, in the order of arrival: what was said of it; None while it is in a micro-batch that is gathered.
@@ -98,7 +102,7 @@ class Replay:
         model, raw = self._settings.model, arrived.raw
         if model.by == "key":
             return arrived.key
-        raw.key = arrived.key.encode().decode("latin-1")
+        raw.key = KafkaKey(arrived.key.encode().decode("latin-1"))
         return model_of(model, raw.key, raw.headers).encode("latin-1").decode(errors="replace")
 
     def _serve_all(self) -> None:
@@ -108,7 +112,7 @@ class Replay:
     def _serve(self, key: str) -> None:
         records = self._gathered.pop(key)
         if key not in self._models:
-            self._models[key] = KeyModel(key, self._settings, self._donors)
+            self._models[key] = KeyModel(KeyName(key), self._settings, self._warm_start)
         results = _step(self._models[key], records, self._book)
         self.figures[key].add(len(records), results)
         self._said.update(_by_record(key, records, results))

@@ -1,16 +1,19 @@
 """What a replay says, for people and for tools: a JSON object for each thing, or a table with a line for each key.
 
-Called by `eml replay` and by tests. Predictions and events go through the job's own bytes (`outputs`), so what is shown
-is what a reader of the topics would see.
+Called by `eml replay` and by tests. Predictions and events go through the job's own bytes (`stream.output`), so what
+is shown is what a reader of the topics would see.
 """
 
 import json
 from collections.abc import Mapping
 
 from eml.local.replay import Figures, Said, What
-from eml.stream.outputs import Encoder, read_evolution, read_prediction
-from eml.stream.packing import text_of
-from eml.stream.records import DeadLetter, Evolved, Scored
+from eml.stream.keys import KeyName
+from eml.stream.output.dead_letters import DeadLetter
+from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
+from eml.stream.output.events import EvolutionEvent
+from eml.stream.output.predictions import Prediction
+from eml.stream.state_format import text_of
 
 ENCODER = Encoder(0, 0)  # no registry gave its schemas an id, and nobody asks for it
 COLUMNS = ("key", "records", "predictions", "scored", "accuracy", "evolutions", "dead letters")
@@ -22,10 +25,10 @@ def line_of(said: Said) -> str:
 
 
 def _fields(key: str, what: What) -> dict[str, dict[str, object]]:
-    if isinstance(what, Scored):
-        return {"prediction": read_prediction(ENCODER.prediction(key, what))}
-    if isinstance(what, Evolved):
-        return {"evolution": read_evolution(ENCODER.evolution(key, what))}
+    if isinstance(what, Prediction):
+        return {"prediction": read_prediction(ENCODER.prediction(KeyName(key), what))}
+    if isinstance(what, EvolutionEvent):
+        return {"evolution": read_evolution(ENCODER.evolution(KeyName(key), what))}
     return {"dead_letter": _dead_letter(key, what)}
 
 

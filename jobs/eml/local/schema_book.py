@@ -1,16 +1,17 @@
 """The schemas that a record file has named so far: what the registry is to the job.
 
-Filled by `replay` line by line; asked by `fleet` for the schema of every record and for the newest of a subject. Calls
-`schema` to compile. It answers as `stream.registry` does, but never has to wait.
+Filled by `replay` line by line; asked by `key_model` for the schema of every record and for the newest of a subject.
+Calls `reading_schema` to compile. It answers as `stream.registry.client` does, but never has to wait.
 """
 
 from eml.local.record_lines import Registered
 from eml.settings import Settings
-from eml.stream import hints
+from eml.stream.avro import schema_warnings
+from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
 from eml.stream.errors import BadSchemaError
-from eml.stream.registry import UNKNOWN
-from eml.stream.schema import ReadingSchema, compile_schema
-from eml.stream.subjects import Subjects
+from eml.stream.registry.client import UNKNOWN
+from eml.stream.registry.subjects import Subjects
+from eml.stream.wire import SchemaId
 
 
 class SchemaBook:
@@ -26,10 +27,10 @@ class SchemaBook:
         """From now on the schema is known."""
         subject, version = registered.subject, registered.version
         try:
-            schema = compile_schema(registered.text, registered.id, "", 0, self._record)
-            hints.tell(registered.id, schema.ignored, schema.warnings)
+            schema = compile_schema(registered.text, SchemaId(registered.id), "", 0, self._record)
+            schema_warnings.log_once(registered.id, schema.ignored, schema.warnings)
             places = [(subject, version)] if subject else []
-            self._known[registered.id] = self._subjects.placed(schema, places)
+            self._known[registered.id] = self._subjects.resolve(schema, places)
         except BadSchemaError as error:  # as in the job: a dead letter for every record that it wrote
             self._known[registered.id] = BadSchemaError(error.reason, f"schema {registered.id}: {error}")
         self._newest[subject] = max(self._newest.get(subject, (0, 0)), (version, registered.id))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eml.local.sender import Sent
-from eml.stream.records import EVOLUTION
+from eml.stream.output.events import EVOLUTION
 
 LATELY = 200  # predictions of a device that its rolling share of right ones looks back on
 

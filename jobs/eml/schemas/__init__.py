@@ -1,7 +1,8 @@
 """The Avro schemas of what is in the topics, as text.
 
-Called by `stream.outputs`, for the job and the tools. The files stand in `schemas/` of the repository. A build copies
-them into this package (`setup.py`); in a checkout, which an editable install uses, they are read where they stand.
+Called by `stream.output.schemas`, for the job and the tools. The files stand in `schemas/` of the repository. A build
+copies them into this package (`setup.py`); in a checkout, which an editable install uses, they are read where they
+stand.
 """
 
 from importlib import resources

@@ -29,7 +29,7 @@ class BadSchemaError(BadRecordError):
 
 
 class RegistryUnavailableError(EmlError):
-    """No answer, or an answer that blames the registry; `retry_after_ms` is the least time to wait."""
+    """The registry does not answer, or answers that it is at fault; `retry_after_ms` is the least time to wait."""
 
     reason = "outage"  # a short stable word for counters
 
@@ -39,19 +39,19 @@ class RegistryUnavailableError(EmlError):
 
 
 class LookupRateError(RegistryUnavailableError):
-    """Not asked at all: more look-ups than the settings allow. The registry may be well."""
+    """More look-ups than the settings allow, so the registry was not asked; it may be available."""
 
     reason = "rate-limit"
 
 
 class SchemaNotYetKnownError(RegistryUnavailableError):
-    """404 for an id that may just have been registered. The registry is well, but may be a moment behind."""
+    """404 for an id that may just have been registered: a replica of the registry may lag behind."""
 
     reason = "not-yet-known"
 
 
 class CredentialsRefusedError(RegistryUnavailableError):
-    """401 or 403 while the job runs: a rotated secret may come late."""
+    """401 or 403 while the job runs: a rotated secret may arrive late."""
 
     reason = "refused"
 
@@ -59,7 +59,7 @@ class CredentialsRefusedError(RegistryUnavailableError):
 class RegistryRefusedError(EmlError):
     """The registry refuses our credentials (401, 403), or they cannot even be sent.
 
-    `forbidden` (403): they are good, but do not allow this question.
+    `forbidden` (403): they are valid, but do not allow this request.
     """
 
     def __init__(self, message: str, *, forbidden: bool = False) -> None:

@@ -1,16 +1,20 @@
 """The name of a Kafka key: what predictions call the device, from the bytes that the producer wrote.
 
 Called by the operator with every micro-batch. A key comes as text with one character per byte, so that no two keys
-become one on the way; models are kept by these bytes, the name is for people. Knows no registry but the look-up it is
-given, which for an Avro key returns what `avro_keys` made of its schema.
+become one on the way; models are kept by these bytes (`KafkaKey`), the name (`KeyName`) is for people. Knows no
+registry but the look-up it is given, which for an Avro key returns what `avro.key_schema` made of its schema.
 """
 
 import struct
 from collections.abc import Callable
+from typing import NewType
 
 from eml.settings import LimitsSettings
 from eml.stream.errors import BadRecordError, BadSchemaError
-from eml.stream.wire import HEADER_SIZE, MAGIC, unframe
+from eml.stream.wire import HEADER_SIZE, MAGIC, SchemaId, unframe
+
+KafkaKey = NewType("KafkaKey", str)  # the bytes of a record's key, one character per byte (latin-1); empty: none
+KeyName = NewType("KeyName", str)  # what people read: the device, or the model that many devices share
 
 BAD_KEY = "bad-key"
 NO_KEY = "no-key"
@@ -18,11 +22,11 @@ WHOLE = {"int": struct.Struct(">i"), "long": struct.Struct(">q")}  # as Java's s
 CONTROLS = frozenset(range(0x20)) | {0x7F}  # no name has these; a number or a frame most often does
 SET_FORMAT = 'set record.key_format = "{}"'
 
-ReadKey = Callable[[bytes], str]  # the name, from a key's bytes
-LookUpKey = Callable[[int], ReadKey]  # by the id of the key's schema
+ReadKey = Callable[[bytes], KeyName]  # the name, from a key's bytes
+LookUpKey = Callable[[SchemaId], ReadKey]  # by the id of the key's schema
 
 
-def names_of(key_format: str, limits: LimitsSettings, look_up: LookUpKey) -> Callable[[str], str]:
+def names_of(key_format: str, limits: LimitsSettings, look_up: LookUpKey) -> Callable[[KafkaKey], KeyName]:
     """The function from a key to its name.
 
     It raises BadRecordError where there is none, and what `look_up` raises where an Avro key's schema cannot be had
@@ -30,7 +34,7 @@ def names_of(key_format: str, limits: LimitsSettings, look_up: LookUpKey) -> Cal
     """
     read = _reader(key_format, look_up)
 
-    def name(key: str) -> str:
+    def name(key: KafkaKey) -> KeyName:
         if not key:
             raise BadRecordError(NO_KEY, "the record has no key: send each with its device's name")
         if len(key) > limits.key_bytes:
@@ -51,10 +55,10 @@ def _reader(key_format: str, look_up: LookUpKey) -> ReadKey:
     return _text if key_format == "text" else _whole(key_format)
 
 
-def _text(key: bytes) -> str:
+def _text(key: bytes) -> KeyName:
     if not _is_text(key):
         raise BadRecordError(BAD_KEY, f"the key is no text: {_advice(key)}")
-    return key.decode()
+    return KeyName(key.decode())
 
 
 def _is_text(key: bytes) -> bool:
@@ -80,17 +84,17 @@ def _advice(key: bytes) -> str:
 def _whole(key_format: str) -> ReadKey:
     layout = WHOLE[key_format]
 
-    def read(key: bytes) -> str:
+    def read(key: bytes) -> KeyName:
         if len(key) != layout.size:
             what = f'the key has {len(key)} bytes, not the {layout.size} of record.key_format = "{key_format}"'
             raise BadRecordError(BAD_KEY, what)
-        return str(layout.unpack(key)[0])
+        return KeyName(str(layout.unpack(key)[0]))
 
     return read
 
 
 def _avro(look_up: LookUpKey) -> ReadKey:
-    def read(key: bytes) -> str:
+    def read(key: bytes) -> KeyName:
         try:
             schema_id = unframe(key)
         except BadRecordError:

@@ -1,7 +1,7 @@
 """Bounds of what a device may send, checked record by record: one that is beyond them is a bad record.
 
-Called by `fleet` before a record is decoded and after. The bounds themselves, with a reason each, are
-`settings.LimitsSettings`. Knows no Kafka and no model.
+Called by `models.record_reader` before a record is decoded and after, and by the operator. The bounds themselves, with
+a reason each, are `settings.LimitsSettings`. Knows no Kafka and no model.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ TOO_MANY_CLASSES = "too-many-classes"
 
 
 def check_size(raw: Raw, limits: LimitsSettings) -> None:
-    """Raise where a record's value or headers are longer than we take."""
+    """Raise where a record's value or headers are longer than the limits allow."""
     if raw.value is not None and len(raw.value) > limits.value_bytes:
         raise _too_large("value", len(raw.value), "value_bytes", limits.value_bytes)
     if raw.headers and headers_size(raw.headers) > limits.header_bytes:

@@ -1,8 +1,7 @@
 """Which model a record belongs to (`model.by`), and what that model is called.
 
-Called by the operator for the names, and by tools without Flink for both; the job itself picks a record's model in
-SQL (`flink.pipeline`), before it crosses into Python. A model's key is text with one character per byte, as a Kafka
-key is on its way.
+Called by the operator for the names, and by tools without Flink for both; the job itself finds a record's model in
+SQL (`flink.pipeline`), before it reaches Python. A model's key has the form of a Kafka key.
 """
 
 import re
@@ -10,21 +9,21 @@ from collections.abc import Callable, Mapping
 
 from eml.settings import ModelSettings, Settings
 from eml.stream.errors import BadRecordError
-from eml.stream.keys import LookUpKey, names_of
+from eml.stream.keys import KafkaKey, KeyName, LookUpKey, names_of
 
-ALL = "all"  # the one model's key
+ALL = KafkaKey("all")  # the one model's key
 HEADER = "header:"
 NO_MODEL = "no-model"
 
 
-def model_names(settings: Settings, look_up: LookUpKey) -> Callable[[str], str]:
+def model_names(settings: Settings, look_up: LookUpKey) -> Callable[[KafkaKey], KeyName]:
     """The function from a model's key to its name, with the errors of `keys.names_of`."""
     model = settings.model
     if model.by == "key":
         return names_of(settings.record.key_format, settings.limits, look_up)
     named = names_of("text", settings.limits, look_up)
 
-    def name(key: str) -> str:
+    def name(key: KafkaKey) -> KeyName:
         if not key:
             raise BadRecordError(NO_MODEL, _no_model(model))
         return named(key)
@@ -32,16 +31,16 @@ def model_names(settings: Settings, look_up: LookUpKey) -> Callable[[str], str]:
     return name
 
 
-def model_of(model: ModelSettings, key: str, headers: Mapping[str, bytes | None]) -> str:
+def model_of(model: ModelSettings, key: KafkaKey, headers: Mapping[str, bytes | None]) -> KafkaKey:
     """The key of a record's model, as the job's SQL picks it; empty where there is none."""
     if model.by == "key":
         return key
     if model.by == ALL:
         return ALL
     if model.by.startswith(HEADER):
-        return (headers.get(model.by.removeprefix(HEADER)) or b"").decode("latin-1")
+        return KafkaKey((headers.get(model.by.removeprefix(HEADER)) or b"").decode("latin-1"))
     found = re.search(model.key_pattern, key)
-    return (found[1] or "") if found else ""
+    return KafkaKey((found[1] or "") if found else "")
 
 
 def _no_model(model: ModelSettings) -> str:

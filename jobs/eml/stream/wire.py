@@ -1,20 +1,23 @@
 """The frame around every record: which schema wrote it, and where its Avro bytes begin.
 
-First stop of a record's value: `fleet` unframes it, asks the registry for the schema and hands the value on with the
-offset; `Encoder` frames what goes out. Confluent's wire format; knows nothing of schemas or Avro.
+`models.record_reader` unframes a record's value and asks the registry for the schema; `avro` decodes what follows the
+frame; `output.encoder` frames what goes out. Confluent's wire format; knows nothing of schemas or Avro.
 """
 
 import struct
+from typing import NewType
 
 from eml.stream.errors import BadRecordError
 
-MAGIC = 0  # the only version of the frame there is
+SchemaId = NewType("SchemaId", int)  # by which a registry and the frame of a record name a schema
+
+MAGIC = 0  # the only version of the frame
 HEADER = struct.Struct(">BI")  # magic, schema id
 HEADER_SIZE = HEADER.size  # 5: the payload begins here
 LARGEST_ID = 2**31 - 1  # ids are Java ints; a registry may answer a larger one with an error of its own
 
 
-def unframe(value: bytes | None) -> int:
+def unframe(value: bytes | None) -> SchemaId:
     """The id of the schema that wrote `value`; its payload begins at `HEADER_SIZE`."""
     if value is None:
         raise BadRecordError("no-value", "the record has no value (a tombstone)")
@@ -23,7 +26,7 @@ def unframe(value: bytes | None) -> int:
     magic, schema_id = HEADER.unpack_from(value)
     if magic != MAGIC or schema_id > LARGEST_ID:
         raise BadRecordError("not-framed", "the value does not begin with a zero byte and a schema id")
-    return int(schema_id)
+    return SchemaId(schema_id)
 
 
 def frame(schema_id: int, payload: bytes) -> bytes:

@@ -8,7 +8,8 @@ import pytest
 
 from eml.core.errors import EmlError
 from eml.settings import RecordSettings, RegistrySettings
-from eml.stream.registry import SchemaRegistry
+from eml.stream.registry.client import SchemaRegistry
+from eml.stream.wire import SchemaId
 from tests.integration.secured.proxy import RegistryProxy, basic, bearer
 from tests.integration.secured.stack import Secured, canary
 
@@ -37,7 +38,7 @@ def assert_works(settings: RegistrySettings) -> None:
     with client(settings) as registry:
         registry.check()
         schema_id = registry.register("secured-value", SCHEMA)
-        assert registry.reading_schema(schema_id).space.names == ("x",)
+        assert registry.reading_schema(SchemaId(schema_id)).space.names == ("x",)
 
 
 def refusal(settings: RegistrySettings) -> str:
@@ -95,4 +96,4 @@ def test_a_token_rotated_on_disk_is_picked_up(secured: Secured, settings: Settin
         schema_id = registry.register("secured-value", SCHEMA)
         proxy.authorization = bearer(new)
         file.write_text(f"{new}\n")
-        assert registry.reading_schema(schema_id).space.names == ("x",)
+        assert registry.reading_schema(SchemaId(schema_id)).space.names == ("x",)

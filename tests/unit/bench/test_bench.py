@@ -21,8 +21,8 @@ from eml.bench.stream import least_ms
 from eml.core import EvolvingMetricLearner
 from eml.local.errors import LocalError
 from eml.settings import RecordSettings
-from eml.stream.schema import compile_schema
-from eml.stream.wire import HEADER_SIZE, unframe
+from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.wire import HEADER_SIZE, SchemaId, unframe
 
 
 def parsed(*arguments: str) -> argparse.Namespace:
@@ -83,7 +83,7 @@ def test_the_readings_are_what_the_job_reads():
     sent = list(load.readings(schema_id=7))
     assert len(sent) == 1000
     assert {key for key, _ in sent} == {b"device-0", b"device-1", b"device-2"}
-    schema = compile_schema(load.schema, 7, "readings-value", 1, RecordSettings())
+    schema = compile_schema(load.schema, SchemaId(7), "readings-value", 1, RecordSettings())
     decoded = schema.decode([value for _, value in sent], HEADER_SIZE)
     assert not decoded.bad
     assert decoded.values.shape == (1000, FEATURES)
@@ -107,7 +107,7 @@ def test_the_table_has_the_ratios_of_one_run():
 
 def test_missing_values_are_nulls_of_the_schema():
     load = Load(keys=3, records=500, labelled=0.1, nulls=0.1)
-    schema = compile_schema(load.schema, 7, "readings-value", 1, RecordSettings())
+    schema = compile_schema(load.schema, SchemaId(7), "readings-value", 1, RecordSettings())
     decoded = schema.decode([value for _, value in load.readings(7)], HEADER_SIZE)
     assert not decoded.bad
     assert 0.08 < np.isnan(decoded.values).mean() < 0.12

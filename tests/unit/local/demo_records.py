@@ -6,12 +6,15 @@ from eml.local.fleet import VERSIONS
 from eml.local.messages import ReadingWriter
 from eml.local.sender import Sent, plan
 from eml.settings import RecordSettings
-from eml.stream.outputs import schema_text
-from eml.stream.schema import compile_schema
+from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.output.schemas import schema_text
+from eml.stream.wire import SchemaId
 
 MACHINES, RECORDS = 2, 300
 SCHEMAS = {
-    version: compile_schema(schema_text(f"readings/v{version}"), version, "readings-value", version, RecordSettings())
+    version: compile_schema(
+        schema_text(f"readings/v{version}"), SchemaId(version), "readings-value", version, RecordSettings()
+    )
     for version in (1, 2, 3)
 }
 

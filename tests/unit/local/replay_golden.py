@@ -22,7 +22,7 @@ from eml.local.record_lines import Arrived, Registered
 from eml.local.replay import Replay
 from eml.local.replay_output import line_of
 from eml.settings import RecordSettings, Settings
-from eml.stream.outputs import schema_text
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import frame
 

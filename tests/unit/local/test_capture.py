@@ -14,8 +14,8 @@ from eml.settings import RegistrySettings, Settings
 from eml.stream.records import Position, Raw
 from eml.stream.wire import frame
 from tests.unit.local.kafka_fakes import KAFKA, VALUE, FakeConsumer, FakeMessage
-from tests.unit.stream.encoding import field, record
-from tests.unit.stream.registry_server import RegistryServer, serving
+from tests.unit.stream.avro.encoding import field, record
+from tests.unit.stream.registry.registry_server import RegistryServer, serving
 
 SCHEMA = record(field("x", "double"))
 

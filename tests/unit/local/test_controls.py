@@ -5,7 +5,7 @@ import pytest
 
 from eml.local.controls import DROPS, EML, RESTARTS, Contestant, Controls
 from eml.local.results import results
-from eml.stream.schema import ReadingSchema
+from eml.stream.avro.reading_schema import ReadingSchema
 from tests.unit.local.demo_records import SCHEMAS, all_sent
 
 

@@ -9,10 +9,12 @@ from eml.local.errors import LocalError
 from eml.local.scoreboard import Scoreboard
 from eml.local.topics import Topics
 from eml.settings import LimitsSettings, Settings
-from eml.stream.dead_letters import encode
-from eml.stream.fleet import KeyModel
-from eml.stream.outputs import Encoder
-from eml.stream.records import DeadLetter, Position, Raw
+from eml.stream.keys import KeyName
+from eml.stream.models.key_model import KeyModel
+from eml.stream.output.dead_letters import DeadLetter, encode
+from eml.stream.output.encoder import Encoder
+from eml.stream.records import Position, Raw
+from eml.stream.wire import SchemaId
 from tests.unit.local.demo_records import RECORDS, SCHEMAS
 
 TOPICS = Topics.named("")
@@ -49,12 +51,16 @@ def test_the_observer_reads_what_the_job_writes(monkeypatch, sent):
     key = "machine-1"
     until_upgraded = [record for record in sent if record.planned.key == key][: RECORDS + 1]
     raws = [Raw(record.value, Position("readings", 0, 0, record.timestamp_ms), {}) for record in until_upgraded]
-    said, encoder = KeyModel(key, Settings()).step(raws, SCHEMAS.__getitem__), Encoder(1, 2)
-    letter = DeadLetter(raws[0], "truncated", "BadRecordError", "too short", 1)
+    said, encoder = KeyModel(KeyName(key), Settings()).step(raws, SCHEMAS.__getitem__), Encoder(1, 2)
+    letter = DeadLetter(raws[0], "truncated", "BadRecordError", "too short", SchemaId(1))
     board = Scoreboard()
     board.add_sent(until_upgraded)
-    messages = [FakeMessage(TOPICS.predictions, encoder.prediction(key, scored)) for scored in said.predictions]
-    messages += [FakeMessage(TOPICS.evolutions, encoder.evolution(key, evolved)) for evolved in said.evolutions]
+    messages = [
+        FakeMessage(TOPICS.predictions, encoder.prediction(KeyName(key), scored)) for scored in said.predictions
+    ]
+    messages += [
+        FakeMessage(TOPICS.evolutions, encoder.evolution(KeyName(key), evolved)) for evolved in said.evolutions
+    ]
     messages += [
         FakeMessage(
             TOPICS.dead_letters, b"", [(n, v or b"") for n, v in encode(b"", letter, LimitsSettings()).headers.items()]

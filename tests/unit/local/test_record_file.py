@@ -12,11 +12,11 @@ from eml.local.record_lines import Arrived, Registered
 from eml.local.schema_book import SchemaBook
 from eml.settings import RecordSettings, Settings
 from eml.stream.errors import BadSchemaError
-from eml.stream.outputs import schema_text
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import frame
 from tests.unit.local.replay_golden import BY_HAND, RECORDS
-from tests.unit.stream.encoding import field, record
+from tests.unit.stream.avro.encoding import field, record
 
 SCHEMA = record(field("x", "double"), field("y", ["null", "long"], default=None))
 GIVEN = {"schema": SCHEMA, "id": 7}

@@ -14,12 +14,15 @@ from eml.local.replay import Replay
 from eml.local.replay_output import summary
 from eml.local.schema_book import SchemaBook
 from eml.settings import KafkaSettings
-from eml.stream.fleet import KeyModel
-from eml.stream.outputs import schema_text
-from eml.stream.records import DeadLetter, Evolved, Scored
+from eml.stream.keys import KeyName
+from eml.stream.models.key_model import KeyModel
+from eml.stream.output.dead_letters import DeadLetter
+from eml.stream.output.events import EvolutionEvent
+from eml.stream.output.predictions import Prediction
+from eml.stream.output.schemas import schema_text
 from eml.stream.wire import frame
 from tests.unit.local.replay_golden import EXPECTED, KEYS, RECORDS, SETTINGS, said
-from tests.unit.stream.encoding import field, record
+from tests.unit.stream.avro.encoding import field, record
 
 
 def golden() -> list[Entry]:
@@ -79,17 +82,17 @@ def test_it_is_the_logic_of_the_job():
     book = SchemaBook(SETTINGS)
     book.add(first)
     book.add(second)
-    results = KeyModel(KEYS[1], SETTINGS).step([entry.raw for entry in arrived], book.look_up)
+    results = KeyModel(KeyName(KEYS[1]), SETTINGS).step([entry.raw for entry in arrived], book.look_up)
     told = [said.what for said in Replay(SETTINGS).run(unannounced)]
-    assert [what for what in told if isinstance(what, Scored)] == results.predictions
-    assert [what for what in told if isinstance(what, Evolved)] == results.evolutions
+    assert [what for what in told if isinstance(what, Prediction)] == results.predictions
+    assert [what for what in told if isinstance(what, EvolutionEvent)] == results.evolutions
 
 
 def test_a_schema_is_known_only_from_its_line_on():
     schema, *others = golden()
     first = next(entry for entry in others if isinstance(entry, Arrived))
     assert [type(said.what) for said in Replay(SETTINGS).run([first, schema])] == [DeadLetter]
-    assert [type(said.what) for said in Replay(SETTINGS).run([schema, first])] == [Scored]
+    assert [type(said.what) for said in Replay(SETTINGS).run([schema, first])] == [Prediction]
 
 
 def test_the_summary_counts_what_was_said():
@@ -130,7 +133,7 @@ def test_labels_may_come_on_a_topic_of_their_own(tmp_path):
     assert (figures.records, figures.predictions, figures.dead_letters) == (80, 40, 0)
     assert figures.scored == 39, "all but the one before the first label was learnt"
     assert figures.right == 38, "the second one's class was not known by then"
-    assert [what.truth for what in said if isinstance(what, Scored)] == [None] * 40
+    assert [what.truth for what in said if isinstance(what, Prediction)] == [None] * 40
 
 
 def test_readings_with_an_enum_are_replayed_from_a_file_written_by_hand(tmp_path, capsys):

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eml.settings import LimitsSettings, RecordSettings
-from eml.stream.avro_keys import compile_key
+from eml.stream.avro.key_schema import compile_key
 from eml.stream.errors import BadRecordError, BadSchemaError, RegistryUnavailableError
-from eml.stream.keys import CONTROLS, ReadKey, names_of
+from eml.stream.keys import CONTROLS, KafkaKey, ReadKey, names_of
 from eml.stream.wire import frame
-from tests.unit.stream.encoding import field, record
+from tests.unit.stream.avro.encoding import field, record
 
 UUID_16 = {"type": "fixed", "name": "Id", "size": 16, "logicalType": "uuid"}
 MODEL = {"type": "enum", "name": "Model", "symbols": ["PUMP", "FAN"]}
@@ -30,12 +30,12 @@ def nobody(schema_id: int) -> ReadKey:
 
 
 def name(key: bytes, key_format: str = "text") -> str:
-    return names_of(key_format, LimitsSettings(), nobody)(key.decode("latin-1"))
+    return names_of(key_format, LimitsSettings(), nobody)(KafkaKey(key.decode("latin-1")))
 
 
 def avro_name(schema: object, key: bytes, **limits: int) -> str:
     read = compile_key(json.dumps(schema), RecordSettings())
-    return names_of("avro", LimitsSettings(**limits), {5: read}.__getitem__)(key.decode("latin-1"))
+    return names_of("avro", LimitsSettings(**limits), {5: read}.__getitem__)(KafkaKey(key.decode("latin-1")))
 
 
 def avro_key(schema: Any, value: object) -> bytes:
@@ -208,9 +208,9 @@ def test_what_the_look_up_raises_goes_on():
 
     key = avro_key("string", "pump").decode("latin-1")
     with pytest.raises(RegistryUnavailableError):
-        names_of("avro", LimitsSettings(), down)(key)
+        names_of("avro", LimitsSettings(), down)(KafkaKey(key))
     with pytest.raises(BadSchemaError, match=r"schema 5 .*record.key_format") as error:
-        names_of("avro", LimitsSettings(), unknown)(key)
+        names_of("avro", LimitsSettings(), unknown)(KafkaKey(key))
     assert error.value.reason == "unknown-schema"
 
 

@@ -5,13 +5,15 @@ from dataclasses import replace
 import pytest
 
 from eml.settings import LimitsSettings
-from eml.stream.fleet import KeyModel
-from eml.stream.outputs import Encoder, schema_text
+from eml.stream.keys import KeyName
+from eml.stream.models.key_model import KeyModel
+from eml.stream.output.encoder import Encoder
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from tests.synthetic import Device, label_value
-from tests.unit.stream.test_fleet import SETTINGS as PLAIN
-from tests.unit.stream.test_fleet import look_up, records, run
-from tests.unit.stream.test_late_labels import LABEL, NAMES, SCHEMAS, SETTINGS, TEXTS, Stream
+from tests.unit.stream.models.test_key_model import SETTINGS as PLAIN
+from tests.unit.stream.models.test_key_model import look_up, records, run
+from tests.unit.stream.models.test_late_labels import LABEL, NAMES, SCHEMAS, SETTINGS, TEXTS, Stream
 
 FITS = 1_048_576 - 10_000  # what a producer sends by default, without the frame around it
 
@@ -44,10 +46,12 @@ def test_headers_too_long_are_a_dead_letter():
 @pytest.mark.parametrize("long", ["x" * 257, "é" * 129, "x" * 600_000])
 def test_a_label_too_long_is_a_dead_letter(long):
     raws = labelled(["ok", long[:200_000], "broken"])
-    results = KeyModel("pump", PLAIN).step(raws, SCHEMAS.__getitem__)
+    results = KeyModel(KeyName("pump"), PLAIN).step(raws, SCHEMAS.__getitem__)
     assert (len(results.predictions), reasons(results)) == (2, ["too-large"])
     label = label_value(LABEL, schema_text("label"), "0", long[:200_000])
-    results = KeyModel("pump", SETTINGS).step([Raw(label, Position("labels", 0, 0, 0), {})], SCHEMAS.__getitem__)
+    results = KeyModel(KeyName("pump"), SETTINGS).step(
+        [Raw(label, Position("labels", 0, 0, 0), {})], SCHEMAS.__getitem__
+    )
     assert reasons(results) == ["too-large"]
 
 
@@ -55,7 +59,7 @@ def test_a_label_too_long_is_a_dead_letter(long):
 def test_so_many_distinct_labels_end_at_the_limit_and_predictions_fit(cut):
     settings = replace(PLAIN, limits=LimitsSettings(classes=20))
     raws = labelled([f"class {n % 35}" for n in range(105)])
-    model, predicted, dead = KeyModel("pump", settings), [], []
+    model, predicted, dead = KeyModel(KeyName("pump"), settings), [], []
     for start in range(0, len(raws), cut):
         results = model.step(raws[start : start + cut], SCHEMAS.__getitem__)
         predicted += results.predictions
@@ -78,7 +82,7 @@ def test_the_largest_prediction_fits_into_a_request():
         event_id="e" * limits.event_id_bytes,
     )
     key = "k" * limits.key_bytes
-    assert len(Encoder(1, 2).prediction(key, largest)) + len(key) < FITS
+    assert len(Encoder(1, 2).prediction(KeyName(key), largest)) + len(key) < FITS
 
 
 def test_a_label_of_too_many_classes_is_refused_on_its_own_topic_too():
@@ -87,12 +91,12 @@ def test_a_label_of_too_many_classes_is_refused_on_its_own_topic_too():
     ids = stream.readings(1, 40)
     for number, event_id in enumerate(ids):
         stream.labels([event_id], f"class {number % 5}")
-    results = KeyModel("pump", settings).step(stream.raws, SCHEMAS.__getitem__)
+    results = KeyModel(KeyName("pump"), settings).step(stream.raws, SCHEMAS.__getitem__)
     assert len(results.predictions) == 40
     assert reasons(results) == ["too-many-classes"] * 16
 
 
 def test_tombstones_are_counted_not_written():
     raws = records([1] * 3)
-    results = KeyModel("pump", PLAIN).step([raws[0], replace(raws[1], value=None), raws[2]], look_up)
+    results = KeyModel(KeyName("pump"), PLAIN).step([raws[0], replace(raws[1], value=None), raws[2]], look_up)
     assert (len(results.predictions), results.dead_letters, results.tombstones) == (2, [], 1)

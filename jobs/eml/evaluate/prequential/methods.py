@@ -1,7 +1,7 @@
 """Our own methods in the stream: the learner, driven as the job drives it, and what it is measured against.
 
-Built by `trial`, driven by `play`. Labelled records are learnt in windows by the job's rule (`eml.stream.fleet`), but
-for the clock: these streams have none. Every record is predicted by the model as it is at that record.
+Built by `trial`, driven by `play`. Labelled records are learnt in windows of the job's size (`eml.core.windows`), but
+never by time: these streams have no clock. Every record is predicted by the model as it is at that record.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,21 +11,16 @@ from types import MappingProxyType
 import numpy as np
 
 from eml.core import EvolvingMetricLearner, FeatureSpace
+from eml.core.windows import window_size
 from eml.evaluate.ablations import config_without
 from eml.evaluate.catalogue import ABLATIONS
 from eml.evaluate.datasets import Floats
 from eml.evaluate.prequential.play import StreamMethod
 
-# The job's windows; tests/unit/evaluate/prequential/test_methods.py compares them.
-FULL_WINDOW = 32  # labelled records per update
-WINDOW_SHARE = 4  # until then a window is as long as this share of what its space has seen, one at least
+# Labelled records per update, as in the job; tests/unit/evaluate/prequential/test_methods.py compares them.
+LARGEST_WINDOW = 32
 
 Factory = Callable[[FeatureSpace, int, int], StreamMethod]  # first space, seed, memory in exemplars
-
-
-def window_size(age: int) -> int:
-    """Labelled records per update: one at first, more as the space has seen more of them."""
-    return min(FULL_WINDOW, max(1, age // WINDOW_SHARE))
 
 
 class Eml:
@@ -40,7 +35,7 @@ class Eml:
     @property
     def room(self) -> int:
         """Labelled records until the window is full."""
-        return window_size(self._learner.age) - len(self._labels)
+        return window_size(self._learner.age, LARGEST_WINDOW) - len(self._labels)
 
     def predict(self, rows: Floats) -> list[int | None]:
         """Return a class for each row."""

@@ -11,15 +11,17 @@ from eml.evaluate.catalogue import PEERS, STREAM_MEMORY, STREAM_METHODS
 from eml.evaluate.datasets import Floats
 from eml.evaluate.prequential.course import Course, Stage
 from eml.evaluate.prequential.measures import measure
-from eml.evaluate.prequential.methods import REGISTRY, Announced, DropOnly, Eml, Restart, window_size
+from eml.evaluate.prequential.methods import REGISTRY, Announced, DropOnly, Eml, Restart
 from eml.evaluate.prequential.play import play
 from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
 from eml.settings import RecordSettings, Settings
-from eml.stream.fleet import KeyModel
-from eml.stream.outputs import schema_text
+from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.keys import KeyName
+from eml.stream.models.key_model import KeyModel
+from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
-from eml.stream.schema import compile_schema
+from eml.stream.wire import SchemaId
 
 
 def test_the_catalogue_names_what_there_is_and_the_job_s_memory():
@@ -30,7 +32,9 @@ def test_the_catalogue_names_what_there_is_and_the_job_s_memory():
 def revisions_in_the_job(labelled: list[bool], switch: int) -> list[int]:
     """Return the model's revision at each record in the job; schema version 2 from the record `switch` on."""
     schemas = [
-        compile_schema(schema_text(f"readings/v{version}"), version, "readings-value", version, RecordSettings())
+        compile_schema(
+            schema_text(f"readings/v{version}"), SchemaId(version), "readings-value", version, RecordSettings()
+        )
         for version in (1, 2)
     ]
     writers, machine = [ReadingWriter(1, 1), ReadingWriter(2, 2)], Machine(0)
@@ -40,7 +44,7 @@ def revisions_in_the_job(labelled: list[bool], switch: int) -> list[int]:
         (reading,) = machine.readings(VERSIONS[version], 1)
         value = writers[version].write("pump", f"event-{place}", place, replace(reading, labelled=given))
         raws.append(Raw(value, Position("readings", 0, place, place), {}))
-    results = KeyModel("pump", Settings()).step(raws, lambda schema_id: schemas[schema_id - 1])
+    results = KeyModel(KeyName("pump"), Settings()).step(raws, lambda schema_id: schemas[schema_id - 1])
     return [scored.model_revision for scored in results.predictions]
 
 
@@ -131,7 +135,7 @@ def test_a_restart_knows_nothing():
     method = after_a_switch(Restart)
     assert learner_of(method).classes == ()
     assert method.predict(np.zeros((2, 3))) == [None, None]
-    assert method.room == window_size(0)
+    assert method.room == 1
 
 
 def test_drop_only_keeps_the_survivors_and_takes_back_what_it_knew_but_nothing_new():

@@ -1,0 +1,1 @@
+"""Avro: schemas of readings and keys as types, and the decoder of what they wrote."""

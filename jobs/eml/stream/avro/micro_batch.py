@@ -1,0 +1,181 @@
+"""A micro-batch, column by column: which model each record belongs to, and all records of a schema decoded together.
+
+Made by `flink.rows` from a micro-batch of many models. A fleet of many slow devices has one record per model and
+micro-batch: decoding costs far less for a hundred records of a schema than a hundred times for one, and most records
+need no object of their own. Decoding together is only an optimisation: a record that was not decoded here, because its
+schema is not at hand yet or its bytes are not to be read, is decoded, or refused, by its model.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from eml.core.arrays import Array
+from eml.settings import LimitsSettings
+from eml.stream.avro.decoder import Decoded
+from eml.stream.avro.reading_schema import ReadingSchema
+from eml.stream.errors import BadRecordError
+from eml.stream.keys import KafkaKey
+from eml.stream.limits import headers_size, text_problem
+from eml.stream.records import NO_HEADERS, Headers, Position, Raw
+from eml.stream.wire import HEADER_SIZE, SchemaId, unframe
+
+Decode = Callable[[ReadingSchema, Sequence[Raw]], Decoded]  # of records that are all of one schema
+Cached = Callable[[SchemaId], ReadingSchema | None]  # the schema with an id, where no look-up is needed
+
+
+def decode(schema: ReadingSchema, raws: Sequence[Raw]) -> Decoded:
+    """Decode records by themselves."""
+    return schema.decode([raw.value or b"" for raw in raws], HEADER_SIZE)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A micro-batch as it crosses from the JVM: an entry per record in each."""
+
+    models: list[KafkaKey]  # keys of models
+    keys: list[KafkaKey]
+    partitions: list[int]
+    offsets: list[int]
+    timestamps_ms: list[int]
+    values: list[bytes | None]
+    headers: list[Headers | None]
+    are_labels: list[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The records of one schema."""
+
+    schema: ReadingSchema
+    decoded: Decoded
+    bad: dict[int, BadRecordError]  # by the record's place in the group
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingColumns:
+    """Good readings of one model and schema, none of which has a label in it."""
+
+    schema: ReadingSchema
+    values: Array  # (n, features)
+    event_ids: list[str | None]
+    event_times: list[int | None]
+    topic: str
+    keys: list[KafkaKey]
+    partitions: list[int]
+    offsets: list[int]
+    timestamps_ms: list[int]
+
+
+@dataclass(slots=True)
+class MicroBatch:
+    """A micro-batch of many models."""
+
+    columns: Columns
+    readings_topic: str
+    labels_topic: str
+    limits: LimitsSettings
+    models: dict[KafkaKey, list[int]] = field(default_factory=dict)  # the records of each, in their order
+    _groups: list[_Group | None] = field(default_factory=list)  # of each record
+    _rows: list[int] = field(default_factory=list)  # of each record in what was decoded of its group; -1: a bad one
+    _places: list[int] = field(default_factory=list)  # of each record in its group
+
+    def __post_init__(self) -> None:
+        for number, model in enumerate(self.columns.models):
+            self.models.setdefault(model, []).append(number)
+
+    def decode_together(self, cached: Cached) -> None:
+        """Decode what can be decoded without a look-up."""
+        count = len(self.columns.keys)
+        self._groups, self._rows, self._places = [None] * count, [-1] * count, [-1] * count
+        values = self.columns.values
+        by_frame: dict[bytes, list[int]] = {}
+        for number, value in enumerate(values):
+            if value is not None and len(value) <= self.limits.value_bytes and self._has_small_headers(number):
+                by_frame.setdefault(value[:HEADER_SIZE], []).append(number)
+        for frame, numbers in by_frame.items():
+            schema = _schema_of(frame, cached)
+            if schema is None:
+                continue
+            decoded = schema.decode([values[number] or b"" for number in numbers], HEADER_SIZE)
+            group = _Group(schema, decoded, dict(decoded.bad))
+            for place, number in enumerate(numbers):
+                self._groups[number], self._places[number] = group, place
+            for row, place in enumerate(decoded.rows):
+                self._rows[numbers[place]] = row
+
+    def _has_small_headers(self, number: int) -> bool:
+        headers = self.columns.headers[number]
+        return not headers or headers_size(headers) <= self.limits.header_bytes
+
+    # -- record by record ------------------------------------------------------------------------------------------
+
+    def raws(self, numbers: Sequence[int]) -> list[Raw]:
+        """Some of the records, each as an object."""
+        columns = self.columns
+        return [
+            Raw(
+                columns.values[number],
+                self.position(number),
+                columns.headers[number] or NO_HEADERS,
+                columns.keys[number],
+                number=number,
+            )
+            for number in numbers
+        ]
+
+    def position(self, number: int) -> Position:
+        """Where a record stands in Kafka."""
+        columns = self.columns
+        topic = self.labels_topic if columns.are_labels[number] else self.readings_topic
+        return Position(topic, columns.partitions[number], columns.offsets[number], columns.timestamps_ms[number])
+
+    def decode(self, schema: ReadingSchema, raws: Sequence[Raw]) -> Decoded:
+        """What was decoded of records of this micro-batch; others are decoded now."""
+        numbers = [raw.number for raw in raws]
+        groups = [self._groups[number] if number >= 0 else None for number in numbers]
+        group = groups[0]
+        if group is None or group.schema is not schema or any(other is not group for other in groups):
+            return decode(schema, raws)
+        rows = [self._rows[number] for number in numbers]
+        bad = [(at, group.bad[self._places[numbers[at]]]) for at, row in enumerate(rows) if row < 0]
+        return group.decoded.at([row for row in rows if row >= 0], [at for at, row in enumerate(rows) if row >= 0], bad)
+
+    # -- most of what a fleet sends --------------------------------------------------------------------------------
+
+    def unlabelled(self, numbers: Sequence[int]) -> ReadingColumns | None:
+        """A model's records, where all are good readings of one schema without labels."""
+        group = self._groups[numbers[0]]
+        if group is None or group.schema.foreign_reading or not group.schema.space.names:
+            return None
+        decoded, rows, event_ids = group.decoded, [], []
+        for number in numbers:
+            row = self._rows[number]
+            if row < 0 or self._groups[number] is not group or self.columns.are_labels[number]:
+                return None
+            event_id = decoded.event_ids[row]
+            if decoded.labels[row] is not None or text_problem(event_id, None, self.limits) is not None:
+                return None
+            rows.append(row)
+            event_ids.append(event_id)
+        first, last = rows[0], rows[-1]
+        neighbours = last - first + 1 == len(rows)  # then they need not be copied
+        values = decoded.values[first : last + 1] if neighbours else decoded.values[rows]
+        columns = self.columns
+        return ReadingColumns(
+            group.schema,
+            values,
+            event_ids,
+            [decoded.event_times[row] for row in rows],
+            self.readings_topic,
+            [columns.keys[number] for number in numbers],
+            [columns.partitions[number] for number in numbers],
+            [columns.offsets[number] for number in numbers],
+            [columns.timestamps_ms[number] for number in numbers],
+        )
+
+
+def _schema_of(frame: bytes, cached: Cached) -> ReadingSchema | None:
+    try:
+        return cached(unframe(frame))
+    except BadRecordError:
+        return None  # its model says what is wrong with it

@@ -1,0 +1,76 @@
+"""How well a key's current model does: each prediction whose label is known is scored.
+
+Called by `key_model` with every such prediction, and by `version_routing` at an evolution or a return. Calls `recovery`
+(figures after an evolution) and `drift` (the error rate of one version has risen), and logs the events of both.
+"""
+
+from typing import NamedTuple
+
+from eml.core import EvolvingMetricLearner, Label, Predictions
+from eml.settings import LearningSettings
+from eml.stream.models.event_log import EventLog
+from eml.stream.models.key_state import KeyState
+from eml.stream.models.reading_batch import Results
+from eml.stream.wire import SchemaId
+
+
+class Answers(NamedTuple):
+    """What was predicted of a reading when it came."""
+
+    predicted: str | None
+    fresh: str | None  # by the fresh start, while it is compared with
+
+
+class Scoring:
+    """Scores of one key."""
+
+    def __init__(self, state: KeyState, learning: LearningSettings) -> None:
+        self._state = state
+        self._cold_restart = learning.cold_restart
+
+    def answers(self, schema_id: SchemaId, predictions: Predictions, row: int) -> Answers:
+        """What was predicted of one reading, to be scored when its label is known."""
+        return Answers(_text(predictions.labels[row]), _text(self._fresh(schema_id, predictions, row)))
+
+    def _fresh(self, schema_id: SchemaId, predictions: Predictions, row: int) -> Label | None:
+        """The fresh start's answer, while it is compared with; where it has ended, the model's own."""
+        recovery = self._state.scores.recovery
+        if recovery is None or not recovery.compared or not self._state.is_current(schema_id):
+            return None
+        if predictions.fresh is not None:
+            return predictions.fresh[row]
+        return None if self._state.current.learner.has_fresh_start else predictions.labels[row]
+
+    def score(self, answers: Answers, label: str, schema_id: SchemaId, log: EventLog, results: Results) -> None:
+        """A label came: count whether it was predicted, end a recovery that is complete, look for drift."""
+        state = self._state
+        if answers.predicted is None and state.scores.recovery is None:
+            return  # nothing could be predicted, and nothing is compared
+        of_current = state.is_current(schema_id)
+        right = answers.predicted == label
+        results.scored += 1
+        results.right += right
+        state.window_changed = True
+        figures = state.scores.add(right=right, cold=answers.fresh == label, of_newest=of_current)
+        if figures is not None:
+            log.recovery(figures)
+        drift = state.drift.update(not right) if of_current else None
+        if drift is not None:
+            state.current.drifted = True
+            log.drift(drift)
+
+    def begin_recovery(self, learner: EvolvingMetricLearner) -> None:
+        """An evolution happened. A cold one is a fresh start itself: there is nothing to compare it with."""
+        self._state.scores.begin(compared=self._cold_restart and learner.has_fresh_start)
+        self._state.drift.reset()
+        self._state.window_changed = True
+
+    def end_recovery(self, log: EventLog) -> None:
+        """The current version changes: log the figures so far of a recovery that is not complete."""
+        figures = self._state.scores.end()
+        if figures is not None:
+            log.recovery(figures)
+
+
+def _text(label: object) -> str | None:
+    return None if label is None else str(label)

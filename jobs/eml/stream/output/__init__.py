@@ -1,0 +1,1 @@
+"""What goes out to Kafka: predictions, evolution events and dead letters."""

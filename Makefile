@@ -62,6 +62,10 @@ docs: .venv/.ready .venv-docs/.packages ## Build the documentation in build/site
 	$(BIN)/python -m tools.reference build/reference
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 
+.PHONY: benchmarks
+benchmarks: .venv/.ready ## Write the tables of docs/benchmarks.md and docs/sizing.md anew from the runs in evidence/bench
+	$(BIN)/python -m tools.benchmarks
+
 .PHONY: evidence
 evidence: .venv/.ready ## Write docs/evidence.md and README's table anew from the trials in evidence/
 	$(BIN)/python -m tools.evidence

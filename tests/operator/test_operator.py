@@ -1,6 +1,7 @@
 """The operator against a fake runtime: what it reads, writes, yields and waits for. No JVM."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -509,6 +510,54 @@ def test_one_key_of_a_call_waits_another_sends_junk_and_the_others_do_not_notice
     later = task.pass_time(600)
     assert predictions(later) == predictions(Task().send("waits", streams["waits"]))
     assert not task.runtime.timers
+
+
+class KilledError(BaseException):
+    """As a worker's end: nothing catches it."""
+
+
+@pytest.mark.parametrize("after", [1, 3])
+def test_a_task_killed_in_the_middle_of_a_call_with_many_keys_repeats_every_bit(monkeypatch, after):
+    streams = {f"pump-{i}": records([1] * 30 + [2] * 30, seed=i) for i in range(4)} | {"waits": records([3] * 60)}
+    turns = taking_turns(streams)
+    calls = [turns[start : start + 60] for start in range(0, len(turns), 60)]
+
+    def serve(task: Task, calls: Sequence[Sequence[tuple[str, Raw]]]) -> list[Row]:
+        task.registry.down = {30}
+        rows = [row for call in calls for row in task.call(call)]
+        task.registry.down = set()
+        return rows
+
+    unbroken = Task()
+    expected = serve(unbroken, calls) + unbroken.pass_time(600)
+    task = Task()
+    rows = serve(task, calls[:2])
+    checkpoint = deepcopy(task.runtime)
+    stepped = []
+
+    def step(model: KeyModel, *rest: Any) -> Any:
+        stepped.append(model.key)
+        if len(stepped) > after:
+            raise KilledError
+        return one_after_another(model, *rest)
+
+    one_after_another = KeyModel.step
+    monkeypatch.setattr(KeyModel, "step", step)
+    with pytest.raises(KilledError):
+        serve(task, calls[2:3])
+    monkeypatch.undo()
+    assert len(stepped) == after + 1, "some models had written their state, others had not"
+    task = Task(runtime=checkpoint)
+    rows += serve(task, calls[2:]) + task.pass_time(600)
+    assert len(predictions(rows)) == len(turns)
+    assert by_key(rows) == by_key(expected)
+
+
+def by_key(rows: Sequence[Row]) -> dict[bytes | None, list[bytes]]:
+    said: dict[bytes | None, list[bytes]] = {}
+    for key, value in zip(keys_of(rows), predictions(rows), strict=True):
+        said.setdefault(key, []).append(value)
+    return said
 
 
 def test_keys_of_a_bucket_that_wait_for_different_schemas_are_served_as_each_can_be_had():

@@ -7,6 +7,8 @@ are ratios against a peer of the same run.
 import json
 import os
 import platform
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -72,7 +74,8 @@ def write(path: Path, command: str, options: object, figures: Figures) -> None:
     """Everything as JSON."""
     machine = {"cores": os.cpu_count(), "python": platform.python_version(), "system": platform.platform()}
     chosen = asdict(options) if isinstance(options, Options) else options
-    content = {"command": command, "machine": machine, "options": chosen, **asdict(figures)}
+    line = shlex.join(["eml", *sys.argv[1:]])
+    content = {"command": command, "line": line, "machine": machine, "options": chosen, **asdict(figures)}
     try:
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     except OSError as error:

@@ -35,6 +35,7 @@ CHECKS = ((FULL // 2, 0.05), (FULL, 0.05))
 FLEETS = (1_000, 100_000, 1_000_000)
 DEVICES_PER_MODEL = 1_000  # of a model that a part of the fleet shares
 DAY_S = 86_400
+NEEDS = ("tasks", "GB of models a task", "GB of state", "MB/s written")
 WINDOWS = 40  # learnt to see what a window writes
 
 
@@ -140,11 +141,14 @@ def show(cost: Cost, model: Model, checks: Sequence[float], labels_per_day: floa
         figures.measured[name] = fitted / measured
         console.print(f"{name}: {1e6 * fitted:.1f} / {1e6 * measured:.1f} µs = {fitted / measured:.2f}")
     table = Table(title="What a fleet needs", box=box.SIMPLE_HEAD, title_justify="left")
-    for heading in ("devices", "model by", "models", "tasks", "models in memory", "state", "written"):
-        table.add_column(heading, justify="right", no_wrap=heading != "model by")
+    for heading in ("devices", "models", *NEEDS):
+        table.add_column(heading, justify="right", no_wrap=True)
     for devices in FLEETS:
-        for by, models in (("device", devices), (f"{DEVICES_PER_MODEL:,} devices", ceil(devices / DEVICES_PER_MODEL))):
-            table.add_row(f"{devices:,}", by, f"{models:,}", *needs(cost, model, devices, models, labels_per_day))
+        for models in (devices, ceil(devices / DEVICES_PER_MODEL)):
+            found = needs(cost, model, devices, models, labels_per_day)
+            table.add_row(f"{devices:,}", f"{models:,}", *(f"{value:,.3g}" for value in found))
+            where = f"{devices:,} devices, {models:,} models"
+            figures.measured |= {f"{where}: {name}": value for name, value in zip(NEEDS, found, strict=True)}
     console.print(table)
     console.print(
         f"Each device sends once a second, {FEATURES} features, and gets {labels_per_day:g} labels a day; all memories"
@@ -155,22 +159,9 @@ def show(cost: Cost, model: Model, checks: Sequence[float], labels_per_day: floa
     return figures
 
 
-def needs(cost: Cost, model: Model, devices: int, models: int, labels_per_day: float) -> tuple[str, ...]:
-    """Tasks, memory, state and bytes per second of a fleet whose devices send once a second."""
+def needs(cost: Cost, model: Model, devices: int, models: int, labels_per_day: float) -> tuple[float, ...]:
+    """Of a fleet whose devices send once a second: what `NEEDS` names."""
     labelled = labels_per_day / DAY_S
     tasks = ceil(devices * cost.record(FULL, labelled) / BUSY)
     windows = devices * labelled / LearningSettings().window_records
-    return (
-        f"{tasks:,}",
-        f"{_size(models * model.live / tasks)} a task",
-        _size(models * model.state),
-        f"{_size(windows * model.window)}/s",
-    )
-
-
-def _size(count: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000.0:
-            return f"{count:.3g} {unit}"
-        count /= 1000.0
-    return f"{count:.3g} TB"
+    return tasks, models * model.live / tasks / 1e9, models * model.state / 1e9, windows * model.window / 1e6

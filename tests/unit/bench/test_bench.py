@@ -204,12 +204,8 @@ def test_the_cost_of_a_record_goes_through_its_points_and_says_what_others_cost(
 
 def test_a_fleet_needs_tasks_for_its_records_and_memory_for_its_models():
     cost, model = Cost(fixed=60e-6, slope=0.0, label=0.0), Model(live=1_000_000, state=100_000, window=32_000)
-    assert needs(cost, model, devices=100_000, models=100_000, labels_per_day=86.4) == (
-        "10",
-        "10 GB a task",
-        "10 GB",
-        "100 kB/s",
-    )
+    found = needs(cost, model, devices=100_000, models=100_000, labels_per_day=86.4)
+    assert found == pytest.approx((10, 10.0, 10.0, 0.1)), "tasks, GB a task, GB of state, MB/s"
 
 
 def test_what_a_model_takes_is_counted_on_a_learner_with_a_full_memory():

@@ -8,7 +8,7 @@ import pytest
 
 from eml.settings import Settings
 from tests.unit.docs.blocks import ROOT
-from tools import reference
+from tools import benchmarks, reference
 
 ROW = re.compile(r"^\| `(\w+)` \| (.*?) \| (.*) \|$", re.MULTILINE)
 
@@ -55,3 +55,10 @@ def test_every_command_is_on_the_page():
         "python -m eml.job",
     ):
         assert f"\n## {command}\n" in page
+
+
+@pytest.mark.parametrize("page", ["benchmarks", "sizing"])
+def test_the_tables_of_measured_runs_are_those_of_their_files(page):
+    text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+    assert benchmarks.with_tables(text, page) == text
+    assert "| " in benchmarks.tables(page)

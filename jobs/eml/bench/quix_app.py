@@ -35,7 +35,7 @@ class Predictor:
         predictions = registry.register(f"{settings.kafka.predictions_topic}-value", schema_text(PREDICTION))
         self._encoder = Encoder(predictions, evolution_schema_id=0)  # there are no events
 
-    def __call__(self, value: bytes, key: bytes, timestamp: int, _headers: object, state: State) -> bytes:
+    def predict(self, value: bytes, key: bytes, timestamp: int, _headers: object, state: State) -> bytes:
         """Called by Quix Streams with every record."""
         schema = self._registry.reading_schema(unframe(value))
         decoded = schema.decode([value], HEADER_SIZE)
@@ -46,7 +46,7 @@ class Predictor:
 
 
 def scored(answer: Answer, schema: ReadingSchema, decoded: Decoded, timestamp: int) -> Scored:
-    """The fields of a reading's prediction, which is at work in the message that Quix Streams names."""
+    """The fields of the prediction for the record that Quix Streams is at."""
     message, prediction = message_context(), answer.prediction
     return Scored(
         event_id=decoded.event_ids[0],
@@ -80,7 +80,8 @@ def run(settings: Settings) -> None:
     readings = app.topic(kafka.readings_topic, value_deserializer="bytes")
     predictions = app.topic(kafka.predictions_topic, value_serializer="bytes")
     with closing(SchemaRegistry(settings.registry, settings.record)) as registry:
-        answers = app.dataframe(readings).apply(Predictor(settings, registry), stateful=True, metadata=True)
+        predictor = Predictor(settings, registry)
+        answers = app.dataframe(readings).apply(predictor.predict, stateful=True, metadata=True)
         answers.to_topic(predictions)
         app.run()
 

@@ -66,6 +66,7 @@ def test_quix_streams_goes_on_where_it_was_stopped(stack: Stack, tmp_path: Path,
         load = bench.load(4, 400)
         send(stack.bootstrap_servers, readings, load.readings(bench.register(readings, load)))
         pipeline.start()
+        output.wait(1_000, pipeline.check)
         said = [read_prediction(message.value() or b"") for message in output.read(1_000)]
     assert [one["source_offset"] for one in said] == list(range(1_000))
     assert all(one["label"] is not None for one in said)

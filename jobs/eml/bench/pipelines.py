@@ -17,6 +17,7 @@ from eml.local.stack import Stack
 from eml.settings import JobSettings, Settings, load
 
 REAL_WORKERS = {"_python_worker_execution_mode": "process"}
+QUIX_GRACE_S = 30.0  # it commits before it ends
 REGISTRY_TIMEOUT_MS = 15_000  # its first answers are slow
 MODULES = {
     JOB: ("eml.job",),
@@ -34,6 +35,8 @@ class Pipeline(JobProcess):
     def __init__(self, kind: str, settings: str, folder: Path, options: Mapping[str, str]) -> None:
         super().__init__(settings, folder, options, environment=REAL_WORKERS)
         self._kind = kind
+        if kind == QUIX:
+            self.grace_s = QUIX_GRACE_S
 
     def command(self) -> list[str]:
         """The job's command line, for a peer with its module and name instead."""

@@ -25,16 +25,16 @@ WINDOW_MAGIC, WINDOW_VERSION = b"QXSW", 1
 class State(Protocol):
     """What is used of `quixstreams.State`."""
 
-    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401  any JSON
+    def get(self, key: str, default: Any = None, /) -> Any:  # noqa: ANN401  any JSON
         """A value."""
 
-    def set(self, key: str, value: Any) -> None:  # noqa: ANN401
+    def set(self, key: str, value: Any, /) -> None:  # noqa: ANN401
         """Keep a value."""
 
-    def get_bytes(self, key: str, default: bytes | None = None) -> bytes | None:
+    def get_bytes(self, key: str, /) -> bytes | None:
         """The same for bytes."""
 
-    def set_bytes(self, key: str, value: bytes) -> None:
+    def set_bytes(self, key: str, value: bytes, /) -> None:
         """Keep bytes."""
 
 

@@ -5,6 +5,7 @@ import sys
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,11 +31,17 @@ SENT = list(LOAD.readings(SCHEMA.id))
 STEP_MS = 100  # between two records: some windows are full, others are closed by their time
 
 
-class State(dict):
+class State(dict[str, Any]):
     """A key's state in memory."""
 
-    get_bytes = dict.get
-    set = set_bytes = dict.__setitem__
+    def set(self, key: str, value: Any) -> None:
+        self[key] = value
+
+    def get_bytes(self, key: str) -> bytes | None:
+        return self.get(key)
+
+    def set_bytes(self, key: str, value: bytes) -> None:
+        self[key] = value
 
 
 @pytest.fixture(scope="module")

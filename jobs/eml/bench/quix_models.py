@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from eml.core import EvolvingMetricLearner, Prediction
+from eml.core import EvolvingMetricLearner, Prediction, Stage
 from eml.core.arrays import Array
 from eml.settings import Settings
 from eml.stream.line import Line, version_of
@@ -52,7 +52,7 @@ class Answer:
     """What a key's model says of a reading, and what it was before it learnt the reading's label."""
 
     prediction: Prediction
-    stage: str
+    stage: Stage
     revision: int
 
 

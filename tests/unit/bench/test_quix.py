@@ -81,7 +81,7 @@ def test_it_says_and_learns_what_the_job_does(settings, unbroken):
 
 @pytest.mark.parametrize("stop", [100, 333])
 def test_a_restart_goes_on_from_the_state(settings, unbroken, stop):
-    states = defaultdict(State)
+    states: defaultdict[bytes, State] = defaultdict(State)
     before = serve(Models(settings), states, range(stop))
     after = serve(Models(settings), states, range(stop, len(SENT)))
     assert before + after == unbroken
@@ -94,7 +94,8 @@ def test_a_model_that_was_forgotten_goes_on_from_the_state(settings, unbroken):
 
 
 def test_a_model_that_another_process_taught_meanwhile_is_read_again(settings, unbroken):
-    states, one, other = defaultdict(State), Models(settings), Models(settings)
+    states: defaultdict[bytes, State] = defaultdict(State)
+    one, other = Models(settings), Models(settings)
     said = serve(one, states, range(200)) + serve(other, states, range(200, 400))
     assert said + serve(one, states, range(400, len(SENT))) == unbroken
 
@@ -114,7 +115,7 @@ def test_only_what_changed_is_written(settings):
 
 
 @pytest.fixture
-def nowhere(tmp_path, monkeypatch) -> Path:
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(quix_python, "find_spec", lambda _: None)

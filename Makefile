@@ -33,7 +33,7 @@ test-jobs: .venv/.ready
 	$(BIN)/pytest --durations=10 tests/hostile
 
 .PHONY: test-tools
-test-tools: .venv/.ready
+test-tools: .venv/.ready .venv-peers/.ready
 	$(BIN)/pytest --durations=10 tests/integration $(addprefix --ignore=,$(JOBS))
 
 .PHONY: test-rest

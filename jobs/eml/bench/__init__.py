@@ -14,6 +14,9 @@
     report      the figures as a file, and what got slower
     river_loop  a peer: a plain loop over Kafka with River's logistic regression
     plain       what such a peer needs
+    quix_app    a peer: Quix Streams with the same learner
+    quix_models its models: in memory, and in its keyed state
+    quix_python the Python that has Quix Streams
     learner     `eml bench learner`
     sizing      `eml bench sizing`
 

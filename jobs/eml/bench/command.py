@@ -72,7 +72,7 @@ def _add_rivals(stream: argparse.ArgumentParser) -> None:
         type=_choices(PEERS),
         default=("copy", "empty", "river"),
         metavar="NAME[,..]",
-        help=f"of {', '.join(PEERS)} (default copy,empty,river)",
+        help=f"of {', '.join(PEERS)} (default copy,empty,river); quix needs `make .venv-peers/.ready`",
     )
     rivals.add_argument(
         "--backend",

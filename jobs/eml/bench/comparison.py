@@ -9,8 +9,9 @@ from statistics import median
 
 JOB = "job"
 EMPTY, COPY = "empty", "copy"  # what Flink does without us
-RIVER = "river"  # what a user would take instead
-PEERS = (COPY, EMPTY, RIVER)
+RIVER, QUIX = "river", "quix"  # what a user would take instead
+PEERS = (COPY, EMPTY, RIVER, QUIX)
+SAME_ANSWERS = {JOB, QUIX}  # who writes predictions by `schemas/prediction.avsc`
 HEAP, ROCKSDB = "heap", "rocksdb"
 BACKENDS = {HEAP: "hashmap", ROCKSDB: "rocksdb"}  # as Flink calls them
 

@@ -1,28 +1,32 @@
 """What is compared, as processes: the job, and its peers with the very same settings.
 
 Started by `stream` and `paced`; a pipeline is `eml.local`'s job process, and a peer is another module with the job's
-command line. Each on Flink has real Python workers, as on a cluster: under plain `python` they would run inside the
-client.
+command line, that of Quix Streams run by a Python that has it. Each on Flink has real Python workers, as on a cluster:
+under plain `python` they would run inside the client.
 """
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from eml.bench.comparison import BACKENDS, COPY, EMPTY, JOB, RIVER, Options, Rival
+from eml.bench.comparison import BACKENDS, COPY, EMPTY, JOB, QUIX, RIVER, Options, Rival
+from eml.bench.quix_python import quix_python
 from eml.local.jars import connector_jar
 from eml.local.job_process import JobProcess
 from eml.local.stack import Stack
 from eml.settings import JobSettings, Settings, load
 
 REAL_WORKERS = {"_python_worker_execution_mode": "process"}
+QUIX_GRACE_S = 30.0  # it commits before it ends
 REGISTRY_TIMEOUT_MS = 15_000  # its first answers are slow
 MODULES = {
     JOB: ("eml.job",),
     COPY: ("eml.flink.peers", COPY),
     EMPTY: ("eml.flink.peers", EMPTY),
     RIVER: ("eml.bench.river_loop",),
+    QUIX: ("eml.bench.quix_app",),
 }
-WITHOUT_FLINK = {RIVER}
+WITHOUT_FLINK = {RIVER, QUIX}
 
 
 class Pipeline(JobProcess):
@@ -31,11 +35,15 @@ class Pipeline(JobProcess):
     def __init__(self, kind: str, settings: str, folder: Path, options: Mapping[str, str]) -> None:
         super().__init__(settings, folder, options, environment=REAL_WORKERS)
         self._kind = kind
+        if kind == QUIX:
+            self.grace_s = QUIX_GRACE_S
 
     def command(self) -> list[str]:
         """The job's command line, for a peer with its module and name instead."""
         command = super().command()
         at = command.index("eml.job")
+        if self._kind == QUIX:
+            command[command.index(sys.executable)] = str(quix_python())
         return [*command[:at], *MODULES[self._kind], *command[at + 1 :]]
 
     def wait_until_running(self) -> None:

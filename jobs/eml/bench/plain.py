@@ -1,6 +1,6 @@
 """What a peer without Flink needs: readings as a user would decode them, and answers as JSON.
 
-Used by `river_loop`, a process of its own with the job's settings.
+Used by `river_loop`, and by `quix_app` for its command line, each a process of its own with the job's settings.
 """
 
 import argparse

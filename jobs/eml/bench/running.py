@@ -9,8 +9,9 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from eml.bench import report, table
-from eml.bench.comparison import Options
+from eml.bench.comparison import QUIX, Options
 from eml.bench.paced import find_rate, paces
+from eml.bench.quix_python import quix_python
 from eml.bench.stream import Bench
 from eml.local.stack import running
 
@@ -21,6 +22,8 @@ def run(
     """Measure and print everything."""
     console = console or Console(highlight=False)
     before = report.read(baseline) if baseline is not None else None  # a wrong file is told before minutes are spent
+    if QUIX in options.peers:
+        quix_python()  # and so is a missing one
     with (
         running(bootstrap_servers=options.broker, registry_url=options.registry) as stack,
         TemporaryDirectory(prefix="eml-bench-") as folder,

@@ -6,7 +6,7 @@ the end. Starts a stack where no addresses are given, and removes its topics fro
 
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from eml.bench import beforehand, table
-from eml.bench.comparison import EMPTY, JOB, Options, Result, Rival
+from eml.bench.comparison import EMPTY, JOB, QUIX, SAME_ANSWERS, Options, Result, Rival
 from eml.bench.load import Load
 from eml.bench.measure import Output, rate
 from eml.bench.pipelines import REGISTRY_TIMEOUT_MS, Pipeline, flink_options, settings_of
 from eml.bench.sending import send
-from eml.bench.topics import made
+from eml.bench.topics import changelogs_removed, made
 from eml.local.stack import Stack
 from eml.settings import RecordSettings, RegistrySettings, describe
 from eml.stream.output.encoder import read_prediction
@@ -83,7 +83,7 @@ class Bench:
         count = self.options.records
         with self.at_work(rival, readings) as output:
             result.rates[rival].append(rate(output.times_ms(count), least_ms=least_ms(rival, self.options)))
-            if rival.kind == JOB:
+            if rival.kind in SAME_ANSWERS:
                 said = (read_prediction(message.value() or b"") for message in output.read(count, "read_uncommitted"))
                 result.answered[rival] = sum(fields["label"] is not None for fields in said)
         self.console.print(f"{table.name(rival)}: {result.rates[rival][-1]:.0f} records/s")
@@ -105,6 +105,7 @@ class Bench:
             output = Output(kafka.bootstrap_servers, kafka.predictions_topic, self.options.parallelism)
             with (
                 self.made(kafka.predictions_topic, kafka.evolutions_topic, kafka.dead_letters_topic),
+                changelogs_removed(kafka.bootstrap_servers, kafka.group_id) if rival.kind == QUIX else nullcontext(),
                 Pipeline(rival.kind, describe(settings), Path(folder), flink_options(rival, self.options)) as pipeline,
             ):
                 pipeline.start()

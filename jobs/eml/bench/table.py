@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from eml.bench.comparison import COPY, EMPTY, JOB, RIVER, Options, Pace, Result, Rival
+from eml.bench.comparison import COPY, EMPTY, JOB, QUIX, RIVER, Options, Pace, Result, Rival
 from eml.bench.load import FEATURES
 from eml.bench.measure import WARM_UP
 
@@ -18,6 +18,7 @@ NAMES = {
     EMPTY: "empty keyed PyFlink operator, record by record",
     COPY: "copy in Java, no Python",
     RIVER: "plain loop, River's logistic regression",
+    QUIX: "Quix Streams, the same learner",
 }
 MUST, AIM = 1.0, 2.0  # times the records of the empty operator
 
@@ -99,5 +100,6 @@ def _common(options: Options) -> str:
     return (
         f"{options.labelled:.0%} of the records have a label; each key begins with a copy of a model with"
         f" {options.exemplars:,} exemplars. Parallelism {options.parallelism}, {options.delivery}, a checkpoint every"
-        f" {options.checkpoint_ms} ms,{chosen} real Python workers; peers without Flink are one process, at least once."
+        f" {options.checkpoint_ms} ms,{chosen} real Python workers; peers without Flink are"
+        " one process, the plain loop at least once."
     )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from eml.local import topics
 
+CHANGELOG = "changelog__"  # how Quix Streams names the topic that holds a copy of its state: this, the group, more
 CONFIG = {"message.timestamp.type": "LogAppendTime"}
 
 
@@ -19,3 +20,13 @@ def made(bootstrap_servers: str, partitions: int, *names: str) -> Iterator[None]
         yield
     finally:
         topics.remove(bootstrap_servers, names)
+
+
+@contextmanager
+def changelogs_removed(bootstrap_servers: str, group_id: str) -> Iterator[None]:
+    """Remove what Quix Streams makes for a consumer group, at the end."""
+    try:
+        yield
+    finally:
+        start = f"{CHANGELOG}{group_id}--"
+        topics.remove(bootstrap_servers, [name for name in topics.names(bootstrap_servers) if name.startswith(start)])

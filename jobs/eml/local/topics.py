@@ -60,8 +60,17 @@ def ensure(
 
 def remove(bootstrap_servers: str, names: Iterable[str]) -> None:
     """Remove topics with all that is in them."""
-    admin = _admin(bootstrap_servers)
-    _wait(admin.delete_topics(list(names), request_timeout=TIMEOUT_S), f"removed from {bootstrap_servers}")
+    admin, unwanted = _admin(bootstrap_servers), list(names)
+    if unwanted:  # librdkafka refuses to remove none
+        _wait(admin.delete_topics(unwanted, request_timeout=TIMEOUT_S), f"removed from {bootstrap_servers}")
+
+
+def names(bootstrap_servers: str) -> list[str]:
+    """The names of all topics."""
+    try:
+        return list(_admin(bootstrap_servers).list_topics(timeout=TIMEOUT_S).topics)
+    except KafkaException as error:
+        raise LocalError(f"The topics of {bootstrap_servers} cannot be listed: {error}") from error
 
 
 def _admin(bootstrap_servers: str, properties: Mapping[str, str] = {}) -> AdminClient:

@@ -13,7 +13,7 @@ from eml.bench.stream import Bench
 from eml.evaluate.prequential.peers import VARIABLE
 from eml.local import topics
 from eml.local.stack import Stack
-from eml.stream.outputs import read_prediction
+from eml.stream.output.encoder import read_prediction
 
 pytestmark = pytest.mark.slow
 

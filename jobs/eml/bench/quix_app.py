@@ -19,10 +19,14 @@ from quixstreams import Application, State, message_context
 from eml.bench.plain import settings_from
 from eml.bench.quix_models import Answer, Models
 from eml.settings import Settings
-from eml.stream.outputs import PREDICTION, Encoder, schema_text
-from eml.stream.records import Position, Scored
-from eml.stream.registry import SchemaRegistry
-from eml.stream.schema import Decoded, ReadingSchema
+from eml.stream.avro.decoder import Decoded
+from eml.stream.avro.reading_schema import ReadingSchema
+from eml.stream.keys import KeyName
+from eml.stream.output.encoder import Encoder
+from eml.stream.output.predictions import Prediction
+from eml.stream.output.schemas import PREDICTION, schema_text
+from eml.stream.records import Position
+from eml.stream.registry.client import SchemaRegistry
 from eml.stream.wire import HEADER_SIZE, unframe
 
 
@@ -42,20 +46,20 @@ class Predictor:
         for _, error in decoded.bad:
             raise error
         answer = self._models.serve(key, schema, decoded.values[0], decoded.labels[0], timestamp, state)
-        return self._encoder.prediction(key.decode(), scored(answer, schema, decoded, timestamp))
+        return self._encoder.prediction(KeyName(key.decode()), prediction_of(answer, schema, decoded, timestamp))
 
 
-def scored(answer: Answer, schema: ReadingSchema, decoded: Decoded, timestamp: int) -> Scored:
+def prediction_of(answer: Answer, schema: ReadingSchema, decoded: Decoded, timestamp: int) -> Prediction:
     """The fields of the prediction for the record that Quix Streams is at."""
-    message, prediction = message_context(), answer.prediction
-    return Scored(
+    message, said = message_context(), answer.prediction
+    return Prediction(
         event_id=decoded.event_ids[0],
         event_time=decoded.event_times[0],
-        label=None if prediction.label is None else str(prediction.label),
-        reason=prediction.reason,
-        scores={str(label): score for label, score in prediction.scores.items()},
-        margin=prediction.margin,
-        novelty=prediction.novelty,
+        label=None if said.label is None else str(said.label),
+        reason=said.reason,
+        scores={str(label): score for label, score in said.scores.items()},
+        margin=said.margin,
+        novelty=said.novelty,
         stage=answer.stage,
         schema_id=schema.id,
         schema_version=schema.version,

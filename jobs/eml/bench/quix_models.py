@@ -1,7 +1,7 @@
 """The models of the Quix Streams peer: live ones in memory, and in each key's state what a restart goes on from.
 
 Called by `quix_app` for every reading, with the state that Quix Streams keeps for its key; calls the learner. Windows
-close as the job's do (`stream.line`). Knows no Kafka and no Quix Streams.
+close as the job's do (`stream.models.window`). Knows no Kafka and no Quix Streams.
 """
 
 from collections import OrderedDict
@@ -13,10 +13,10 @@ from typing import Any, Protocol
 from eml.core import EvolvingMetricLearner, Prediction, Stage
 from eml.core.arrays import Array
 from eml.settings import Settings
-from eml.stream.line import Line, version_of
-from eml.stream.packing import pack, unpack
-from eml.stream.schema import ReadingSchema
-from eml.stream.window import Window
+from eml.stream.avro.reading_schema import ReadingSchema
+from eml.stream.models.version_model import Version, VersionModel
+from eml.stream.models.window import Window
+from eml.stream.state_format import pack, unpack
 
 MODEL, WINDOW, WRITES = "model", "window", "writes"  # names in a key's state; the last one counts them
 WINDOW_MAGIC, WINDOW_VERSION = b"QXSW", 1
@@ -42,7 +42,7 @@ class State(Protocol):
 class Live:
     """A model in memory."""
 
-    line: Line
+    model: VersionModel
     writes: int  # of it to the state
     nbytes: int = 0
 
@@ -75,12 +75,12 @@ class Models:
     ) -> Answer:
         """Predict a reading (d,), and learn from its label when the window is full."""
         live = self._live_model(key, schema, state)
-        line = live.line
-        line.learn_if_due(time_ms, self._learning)
-        learner = line.learner
+        model = live.model
+        model.learn_if_due(time_ms, self._learning)
+        learner = model.learner
         answer = Answer(learner.predict_one(values), learner.stage, learner.revision)
         if label is not None:
-            line.teach(values[None], [label], [time_ms], self._learning)
+            model.teach(values[None], [label], [time_ms], self._learning)
         self._write(live, state)
         self._count(live)
         return answer
@@ -94,29 +94,29 @@ class Models:
         self._live.move_to_end(key)
         return live
 
-    def _read(self, schema: ReadingSchema, state: State) -> Line:
+    def _read(self, schema: ReadingSchema, state: State) -> VersionModel:
         written, window = state.get_bytes(MODEL), state.get_bytes(WINDOW)
         learner = deepcopy(self._first) if written is None else EvolvingMetricLearner.restore(written)
-        line = Line.of(version_of(schema), learner)
-        line.changed = False
+        model = VersionModel.with_learner(Version.of(schema), learner)
+        model.learner_changed = False
         if window is not None:
-            line.window = Window.load(*unpack(WINDOW_MAGIC, WINDOW_VERSION, window, "a window"))
-        return line
+            model.window = Window.load(*unpack(WINDOW_MAGIC, WINDOW_VERSION, window, "a window"))
+        return model
 
     def _write(self, live: Live, state: State) -> None:
         """Write what changed; a model changes only when its window does."""
-        line = live.line
-        if line.changed:
-            state.set_bytes(MODEL, line.snapshot())
-        if line.window_changed:
-            state.set_bytes(WINDOW, pack(WINDOW_MAGIC, WINDOW_VERSION, *line.window.dump()))
+        model = live.model
+        if model.learner_changed:
+            state.set_bytes(MODEL, model.snapshot())
+        if model.window_changed:
+            state.set_bytes(WINDOW, pack(WINDOW_MAGIC, WINDOW_VERSION, *model.window.dump()))
             live.writes += 1
             state.set(WRITES, live.writes)
-        line.changed = line.window_changed = False
+        model.learner_changed = model.window_changed = False
 
     def _count(self, live: Live) -> None:
         """Forget the models that were not used for longest, where all take more than they may."""
-        now = live.line.nbytes
+        now = live.model.nbytes
         self._nbytes += now - live.nbytes
         live.nbytes = now
         while self._nbytes > self._most_bytes and len(self._live) > 1:

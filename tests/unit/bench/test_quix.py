@@ -20,13 +20,14 @@ from eml.core import EvolvingMetricLearner
 from eml.evaluate.prequential.peers import VARIABLE
 from eml.local.errors import ToolMissingError
 from eml.settings import RecordSettings, Settings
-from eml.stream.fleet import KeyModel
+from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.keys import KeyName
+from eml.stream.models.key_model import KeyModel
 from eml.stream.records import NO_HEADERS, Position, Raw
-from eml.stream.schema import compile_schema
-from eml.stream.wire import HEADER_SIZE
+from eml.stream.wire import HEADER_SIZE, SchemaId
 
 LOAD = Load(keys=3, records=600, labelled=0.4, nulls=0.05)
-SCHEMA = compile_schema(LOAD.schema, 7, "readings-value", 1, RecordSettings())
+SCHEMA = compile_schema(LOAD.schema, SchemaId(7), "readings-value", 1, RecordSettings())
 SENT = list(LOAD.readings(SCHEMA.id))
 STEP_MS = 100  # between two records: some windows are full, others are closed by their time
 
@@ -73,7 +74,7 @@ def test_it_says_and_learns_what_the_job_does(settings, unbroken):
     for number in range(LOAD.keys):
         rows = range(number, len(SENT), LOAD.keys)
         raws = [Raw(SENT[row][1], Position("readings", 0, row, row * STEP_MS), NO_HEADERS) for row in rows]
-        job = KeyModel(f"device-{number}", settings).step(raws, lambda _: SCHEMA).predictions
+        job = KeyModel(KeyName(f"device-{number}"), settings).step(raws, lambda _: SCHEMA).predictions
         expected = [(one.label, one.scores, one.novelty, one.model_revision) for one in job]
         assert [unbroken[row] for row in rows] == expected
     assert unbroken[-1][-1] > unbroken[0][-1] + 5, "too few windows to tell anything"

@@ -120,6 +120,8 @@ def _river(names: Sequence[str], samples: Array, labels: Sequence[str]) -> Any: 
 
 def fastest(calls: Sequence[Callable[[], object]], rounds: int) -> tuple[float, ...]:
     """Seconds of each call, the least of the rounds' means; in a round each has its turn."""
+    for call in calls:
+        call()  # the very first one loads compiled code
     repeats = [max(1, int(PER_ROUND_S / max(1e-9, _seconds(call, 1)))) for call in calls]
     least = [float("inf")] * len(calls)
     for _ in range(rounds):

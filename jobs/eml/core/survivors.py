@@ -15,7 +15,6 @@ from eml.core.state import State, Survivors
 from eml.core.views import Pooling
 
 SMALL = 0.01  # share of an expert that was clearly worse lately: one that is level with the best is seldom below 0.02
-
 SELDOM = 4  # windows from fit to fit when most of the memory is of the new space: it changes little by then
 
 

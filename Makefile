@@ -88,7 +88,7 @@ soak: .venv/.ready ## Mixed hostile and good traffic of 200 keys for SOAK_MINUTE
 
 .PHONY: lock
 lock: .venv/.ready ## Pin requirements/*.txt anew from pyproject.toml (LOCK_FLAGS=--upgrade for newest)
-	$(COMPILE) pyproject.toml --extra evaluate --extra local --extra dev \
+	$(COMPILE) pyproject.toml --extra evaluate --extra local --extra watch --extra dev \
 		--constraints requirements/job.constraints.txt --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml --extra job --constraints requirements/dev.txt --output-file requirements/job.txt
 	$(COMPILE) pyproject.toml --extra peers --extra test \

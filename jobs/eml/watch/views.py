@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 Row = TypeVar("Row")
+CELLS = ("absent", "survived", "augmented", "vanished", "renamed", "returned", "retiring")  # of the feature matrix
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ devices sent, so whoever shows them must escape them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 Row = TypeVar("Row")
 CELLS = ("absent", "survived", "augmented", "vanished", "renamed", "returned", "retiring")  # of the feature matrix
@@ -195,3 +195,37 @@ class Page(Generic[Row]):
     rows: Sequence[Row]
     total: int  # rows on all pages
     number: int  # from 0
+
+
+class Fleet(Protocol):
+    """What the page asks for, at any time and from several threads. Pages count from 0."""
+
+    def summary(self) -> Summary:
+        """The fleet now."""
+
+    def rollout(self) -> Rollout:
+        """Devices by schema version over time."""
+
+    def accuracy(self) -> Accuracy:
+        """Right answers of the whole fleet over time."""
+
+    def features(self) -> Sequence[FeatureMatrix]:
+        """One matrix for each subject."""
+
+    def evolutions(self, page: int = 0) -> Page[EvolutionRow]:
+        """What happened to models, newest first; alike ones of many devices are one row."""
+
+    def evolution(self, number: int) -> EvolutionDetail | None:
+        """One of them, by its number; None: there is none such."""
+
+    def devices(self, search: str = "", order: str = "key", page: int = 0) -> Page[DeviceRow]:
+        """Devices whose key contains `search`; order: key, accuracy, last, dead-letters."""
+
+    def device(self, key: str) -> DeviceDetail | None:
+        """One of them; None: there is none such."""
+
+    def dead_letters(self, reason: str = "", page: int = 0) -> Page[DeadLetterRow]:
+        """Newest first, of one reason or of all."""
+
+    def dead_letter(self, number: int) -> DeadLetterDetail | None:
+        """One of them, by its number; None: there is none such."""

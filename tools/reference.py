@@ -171,7 +171,8 @@ def topics() -> str:
         "",
         "What the job writes. [Your own schemas](../../schemas/README.md) has the rules for what it reads.",
     ]
-    for title, name in (("Predictions", "prediction"), ("Events", "evolution"), ("Labels", "label")):
+    titles = {"prediction": "Predictions", "score": "Scores", "evolution": "Events", "label": "Labels"}
+    for name, title in titles.items():
         schema = json.loads((ROOT / f"schemas/{name}.avsc").read_text(encoding="utf-8"))
         lines += ["", f"## {title}", "", schema.get("doc", ""), ""]
         lines += [*_kinds(kinds)] if name == "evolution" else []

@@ -108,7 +108,8 @@ def test_composes_settings_load_and_its_topics_are_made(services: dict[str, Any]
     assert settings.job.connector_jar == "cluster"
     assert settings.job.checkpoint_dir.startswith("file:///var/lib/eml/"), "where the volume is"
     kafka, (made,) = settings.kafka, services["topics"]["command"]
-    topics = {kafka.readings_topic, kafka.predictions_topic, kafka.evolutions_topic, kafka.dead_letters_topic}
+    results = {kafka.predictions_topic, kafka.scores_topic, kafka.evolutions_topic, kafka.dead_letters_topic}
+    topics = {kafka.readings_topic, *results}
     assert set(re.findall(r"for topic in (.*);", made)[0].split()) == topics
     assert int(re.findall(r"--partitions (\d+)", made)[0]) >= settings.job.parallelism
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from eml.settings import KafkaSettings
 
 READ = ("readings_topic", "labels_topic")
-WRITTEN = ("predictions_topic", "evolutions_topic", "dead_letters_topic")
+WRITTEN = ("predictions_topic", "scores_topic", "evolutions_topic", "dead_letters_topic")
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

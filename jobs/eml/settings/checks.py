@@ -32,15 +32,26 @@ MOST = {
     "learning.drift_sensitivity": 1,
 }
 REQUIRED = {"kafka.bootstrap_servers", "registry.url"}
-MAY_BE_EMPTY = {"kafka.labels_topic", "kafka.transactional_id_prefix", "model.key_pattern", "learning.first_model"} | {
-    f"job.{key}" for key in ("connector_jar", "checkpoint_dir", "savepoint_dir", "log_dir")
-}
+MAY_BE_EMPTY = {
+    "kafka.labels_topic",
+    "kafka.scores_topic",
+    "kafka.transactional_id_prefix",
+    "model.key_pattern",
+    "learning.first_model",
+} | {f"job.{key}" for key in ("connector_jar", "checkpoint_dir", "savepoint_dir", "log_dir")}
 HOST_AND_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
 TOPIC = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")  # of Avro; dots into nested records
 MODEL_BY = re.compile(r"key|key-pattern|all|header:[!-~]+")
 BUCKETS = {16, 256, 4096}  # so many hex digits of a hash: 1, 2, 3
-TOPICS = ("readings_topic", "labels_topic", "predictions_topic", "evolutions_topic", "dead_letters_topic")
+TOPICS = (
+    "readings_topic",
+    "labels_topic",
+    "predictions_topic",
+    "scores_topic",
+    "evolutions_topic",
+    "dead_letters_topic",
+)
 FIELDS = ("key_field", "event_id_field", "event_time_field", "label_field")
 # A transaction lives from one checkpoint to the next, and on through a slow one or a restart: with less room than
 # this the broker ends it first, and what it held is lost.

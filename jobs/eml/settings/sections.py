@@ -20,6 +20,7 @@ class KafkaSettings:
     readings_topic: str = "readings"
     labels_topic: str = ""  # labels that come after their readings (schemas/label.avsc); empty: none
     predictions_topic: str = "predictions"
+    scores_topic: str = "scores"  # how predictions turned out (schemas/score.avsc); empty: none
     evolutions_topic: str = "evolutions"
     dead_letters_topic: str = "dead-letters"
     group_id: str = "eml"

@@ -37,7 +37,7 @@ def test_every_counter_and_every_distribution_is_on_the_page():
     assert "](../" not in page, "links are those of the page, not of the table's own"
 
 
-@pytest.mark.parametrize("name", ["prediction", "evolution", "label"])
+@pytest.mark.parametrize("name", ["prediction", "score", "evolution", "label"])
 def test_every_field_of_our_topics_is_on_the_page(name):
     page = reference.topics()
     schema = json.loads((ROOT / f"schemas/{name}.avsc").read_text())

@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 from eml import cli
 from eml.local import topics
 
-NAMES = ["readings", "labels", "predictions", "evolutions", "dead-letters"]
+NAMES = ["readings", "labels", "predictions", "scores", "evolutions", "dead-letters"]
 
 
 class FakeAdmin:

@@ -69,7 +69,7 @@ def without(key: str, part: Any) -> Any:
 
 
 def test_all_schemas_are_there():
-    assert sorted((*READINGS, *OURS, "label")) == NAMES
+    assert sorted((*READINGS, *OURS, "label", "score")) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)

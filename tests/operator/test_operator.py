@@ -26,7 +26,7 @@ from eml.stream.model_keys import model_of
 from eml.stream.models.key_model import KeyModel
 from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
 from eml.stream.output.schemas import schema_text
-from eml.stream.records import Position, Raw
+from eml.stream.records import REPLAYS, Position, Raw
 from tests.operator.fakes import FakeRuntime
 from tests.synthetic import label_value
 from tests.unit.stream.models.test_key_model import look_up, records
@@ -465,6 +465,15 @@ def test_the_figures_of_an_evolution_are_metrics():
     assert 0 <= first <= 1000
     assert len(task.runtime.distributions["recovery_regret"].values) == 1
     assert task.runtime.counters["right"].count <= task.runtime.counters["scored"].count
+
+
+def test_replayed_records_are_counted_and_die_again_with_their_count():
+    task, raws = Task(), records([1] * 6)
+    again = [replace(raw, headers={REPLAYS: b"2"}) for raw in raws[:3]]
+    (row,) = task.send("pump", [replace(again[0], value=b"junk"), *again[1:], *raws[3:]])
+    assert task.runtime.counters["replayed"].count == 3
+    ((_, _, headers),) = row["dead_letters"]
+    assert headers[REPLAYS] == b"2"
 
 
 # -- a call with many keys -----------------------------------------------------------------------------------------

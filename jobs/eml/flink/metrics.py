@@ -33,6 +33,7 @@ COUNTED = (
     "tombstones",
     "internal_errors",
     "labels_not_learnt",
+    "replayed",
 )
 WAITS = {  # why a record waits for its schema, and what its counter is called
     error.reason: f"waits_{error.reason.replace('-', '_')}"
@@ -69,6 +70,10 @@ class Metrics:
             if count:
                 self._counter(name).inc(count)
         self._counted.clear()
+
+    def replayed(self, count: int) -> None:
+        """Records came that `eml dead-letters replay` has sent again."""
+        self._counted["replayed"] += count
 
     def predicted(self, count: int) -> None:
         """Readings were predicted, and nothing else happened."""

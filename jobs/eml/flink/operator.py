@@ -81,6 +81,7 @@ class EvolvingOperator(KeyedProcessFunction):
         call = self._rows.call(value)
         call.decode_together(self._registry.cached_schema)
         self._decode = call.decode
+        self._metrics.replayed(call.replayed())
         for key, numbers in call.models.items():
             if not self._answer(key, numbers, call):
                 self._serve(key, call.raws(numbers), ctx)

@@ -13,6 +13,7 @@ from eml.stream.keys import KafkaKey, KeyName
 
 Headers = Mapping[str, bytes | None]
 NO_HEADERS: Headers = {}
+REPLAYS = "eml.replays"  # a header: how often `eml dead-letters replay` has sent the record again
 NO_KAFKA_KEY = KafkaKey("")
 NO_KEY_NAME = KeyName("")
 

@@ -16,7 +16,7 @@ from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.errors import BadRecordError
 from eml.stream.keys import KafkaKey
 from eml.stream.limits import headers_size, text_problem
-from eml.stream.records import NO_HEADERS, Headers, Position, Raw
+from eml.stream.records import NO_HEADERS, REPLAYS, Headers, Position, Raw
 from eml.stream.wire import HEADER_SIZE, SchemaId, unframe
 
 Decode = Callable[[ReadingSchema, Sequence[Raw]], Decoded]  # of records that are all of one schema
@@ -106,6 +106,10 @@ class MicroBatch:
     def _has_small_headers(self, number: int) -> bool:
         headers = self.columns.headers[number]
         return not headers or headers_size(headers) <= self.limits.header_bytes
+
+    def replayed(self) -> int:
+        """How many of the records `eml dead-letters replay` has sent again."""
+        return sum(REPLAYS in headers for headers in self.columns.headers if headers)
 
     # -- record by record ------------------------------------------------------------------------------------------
 

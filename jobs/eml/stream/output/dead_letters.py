@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from eml.settings import LimitsSettings
 from eml.stream.limits import headers_size
-from eml.stream.records import Raw
+from eml.stream.records import REPLAYS, Raw
 from eml.stream.wire import SchemaId
 
 CONNECT = "__connect.errors."  # Kafka Connect's names: tools for dead letters know them
 OWN = "eml.errors."
 EXECUTED_BY = b"eml.stream"
 LONGEST_MESSAGE = 1_000  # characters: a header should not outgrow its record
+LONGEST_COUNT = 8  # digits of a count of replays
 ROOM_FOR_MARKS = 512  # bytes: the headers that say what was shortened
 
 
@@ -52,7 +53,7 @@ def encode(key: bytes | None, letter: DeadLetter, limits: LimitsSettings) -> Dea
         key, shortened = key[: limits.key_bytes], ["key"]
     kept = {name: value for name, value in letter.raw.headers.items() if not name.startswith((CONNECT, OWN))}
     if headers_size(kept) > limits.header_bytes:
-        kept, shortened = {}, [*shortened, "headers"]
+        kept, shortened = _replays(kept), [*shortened, "headers"]
     room = limits.dead_letter_bytes - len(key or b"") - headers_size(why) - headers_size(kept) - ROOM_FOR_MARKS
     value = letter.raw.value
     if value is not None and len(value) > max(0, room):
@@ -79,6 +80,11 @@ def _why(letter: DeadLetter) -> dict[str, bytes]:
     if letter.schema_id is not None:
         said[f"{OWN}schema.id"] = str(letter.schema_id)
     return {**_encoded(said), f"{CONNECT}class.name": EXECUTED_BY}
+
+
+def _replays(headers: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+    """The count of replays alone: it must outlive headers that are too long."""
+    return {REPLAYS: count} if (count := headers.get(REPLAYS)) and len(count) <= LONGEST_COUNT else {}
 
 
 def _original(part: str, data: bytes) -> dict[str, str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from eml.settings import LimitsSettings
 from eml.stream.limits import headers_size
 from eml.stream.output.dead_letters import LONGEST_MESSAGE, DeadLetter, DeadLetterRecord, encode
-from eml.stream.records import Raw
+from eml.stream.records import REPLAYS, Raw
 from eml.stream.wire import SchemaId
 from tests.unit.stream.output.examples import POSITION
 
@@ -105,3 +105,9 @@ def test_a_dead_letter_always_fits(key, value, own, message):
 @pytest.mark.parametrize("value", [None, b""])
 def test_nothing_stays_nothing(value):
     assert encode(None, letter(raw=Raw(value, POSITION, {})), LIMITS).value == value
+
+
+def test_the_count_of_replays_outlives_headers_that_are_too_long():
+    long = {"long": b"x" * 70_000}
+    assert headers(letter(raw=Raw(b"", POSITION, {**long, REPLAYS: b"3"})))[REPLAYS] == b"3"
+    assert REPLAYS not in headers(letter(raw=Raw(b"", POSITION, {REPLAYS: b"3" * 70_000})))

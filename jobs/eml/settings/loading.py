@@ -30,12 +30,16 @@ RENAMED = {("learner", "spell"): "one_hot", ("learner", "squash"): "arcsinh"}
 class SettingsError(EmlError):
     """Settings that cannot be used; `problems` has a line for everything that is wrong."""
 
+    exit_status = 2  # eml.terminal.USAGE
+
     @property
     def problems(self) -> tuple[str, ...]:
         """Where each problem is, what it is, and what to do."""
         return self.args
 
     def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return f"the settings cannot be used: {self.problems[0]}"
         return "the settings cannot be used:\n" + "\n".join(f"  - {line}" for line in self.problems)
 
 

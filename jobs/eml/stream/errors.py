@@ -31,6 +31,7 @@ class BadSchemaError(BadRecordError):
 class RegistryUnavailableError(EmlError):
     """The registry does not answer, or answers that it is at fault; `retry_after_ms` is the least time to wait."""
 
+    exit_status = 3  # eml.terminal.UNREACHABLE
     reason = "outage"  # a short stable word for counters
 
     def __init__(self, message: str, retry_after_ms: int) -> None:
@@ -61,6 +62,8 @@ class RegistryRefusedError(EmlError):
 
     `forbidden` (403): they are valid, but do not allow this request.
     """
+
+    exit_status = 3  # eml.terminal.UNREACHABLE
 
     def __init__(self, message: str, *, forbidden: bool = False) -> None:
         super().__init__(message)

@@ -5,8 +5,6 @@ does it here, too, so the job never outlives its caller. Knows the job's command
 web page; no Flink is imported here.
 """
 
-import http.client
-import json
 import os
 import shutil
 import signal
@@ -17,12 +15,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Self
 
-from eml.local.errors import LocalError, StartError
+from eml.local.errors import FlinkPageError, LocalError, StartError
+from eml.local.flink_rest import FlinkPage
 from eml.local.process import LOOPBACK, Process, free_port, is_free, log_end
 from eml.settings import Settings
 
 ANSWER_TIMEOUT_S = 3.0
-RUNNING = "RUNNING"
 # Variables that set what the settings text sets: whoever starts the job here means the text.
 SETTINGS_VARIABLES = tuple(f"EML_{section.name.upper()}_" for section in fields(Settings))
 
@@ -94,15 +92,10 @@ class JobProcess(Process):
 
     def healthy(self) -> bool:
         """Whether Flink says that the job and all its tasks run."""
-        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=ANSWER_TIMEOUT_S)
         try:
-            connection.request("GET", "/jobs/overview")
-            jobs = json.loads(connection.getresponse().read()).get("jobs", [])
-        except (OSError, http.client.HTTPException, ValueError):
+            return any(job.runs for job in FlinkPage(self.page, ANSWER_TIMEOUT_S).jobs())
+        except FlinkPageError:
             return False
-        finally:
-            connection.close()
-        return any(job.get("state") == RUNNING and _all_tasks_run(job.get("tasks", {})) for job in jobs)
 
     @property
     def alive(self) -> bool:
@@ -143,11 +136,6 @@ class JobProcess(Process):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-
-def _all_tasks_run(counts: Mapping[str, int]) -> bool:
-    """A job is called running while its tasks still start, which takes seconds."""
-    return 0 < counts.get("total", 0) == counts.get("running", 0)
 
 
 def _page(port: int) -> dict[str, str]:

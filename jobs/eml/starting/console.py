@@ -4,13 +4,12 @@ Called by `eml.flink.running` about once a second. Shows what was logged by `eml
 limits how often), and every failure of a task once. Decides nothing.
 """
 
-import http.client
-import json
 import logging
 import re
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+
+from eml.local.errors import FlinkPageError
+from eml.local.flink_rest import FlinkPage
 
 log = logging.getLogger("eml.job")
 
@@ -26,7 +25,7 @@ class Console:
     """What was shown so far of one run."""
 
     def __init__(self, page: str) -> None:
-        self._page = urlsplit(page)
+        self._page = FlinkPage(page, ANSWER_TIMEOUT_S)
         self._log: Path | None = None
         self._at = 0
         self._rest = b""
@@ -60,8 +59,11 @@ class Console:
             log.warning("%d more lines are in %s", len(found) - LINES, self._log)
 
     def _show_failures(self, job_id: str) -> None:
-        history = self._get(f"/jobs/{job_id}/exceptions").get("exceptionHistory", {}).get("entries", [])
-        for failure in sorted(history, key=lambda one: one.get("timestamp", 0)):
+        try:
+            failures = self._page.failures(job_id)
+        except FlinkPageError:
+            return
+        for failure in failures:
             if failure.get("timestamp") not in self._failures:
                 self._failures.add(failure["timestamp"])
                 task = failure.get("taskName") or "the job"
@@ -71,17 +73,6 @@ class Console:
 
     def _where(self) -> str:
         return f"details are in {self._log}" if self._log else "details are in Flink's log"
-
-    def _get(self, path: str) -> dict[str, Any]:
-        connection = http.client.HTTPConnection(self._page.hostname or "", self._page.port, timeout=ANSWER_TIMEOUT_S)
-        try:
-            connection.request("GET", path)
-            answer = json.loads(connection.getresponse().read())
-        except (OSError, http.client.HTTPException, ValueError):
-            return {}
-        finally:
-            connection.close()
-        return answer if isinstance(answer, dict) else {}
 
 
 def reason(stacktrace: str) -> str:

@@ -1,6 +1,6 @@
 """Avro's numbers of variable length, and the errors of a payload that cannot be read.
 
-Used by the readers of this package, by `decoder` and, to write, by `output.predictions`. Avro writes ints and longs as
+Used by the readers of this package, by `decoder` and, to write, by `output.avro_parts`. Avro writes ints and longs as
 zigzag numbers of seven bits per byte, lowest first; sizes, counts and branches are such longs. One written longer than
 needed is still the same number. Past the payload's end Python raises IndexError, and the decoder knows what that means.
 """

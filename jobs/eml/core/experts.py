@@ -1,7 +1,7 @@
 """The experts of the mixture: which there are, and their scores of samples.
 
 Called by the learner, to weigh the views before it learns, and by `predictor.reference`. Changes nothing but the views'
-running accuracies.
+running accuracies and how they are pooled.
 
     metric      the metric of now; after an evolution survivors' and joint metric, pooled
     survived    metric and logistic regression of the survivors, pooled: the learner as it was before the last evolution
@@ -84,6 +84,15 @@ def count_hits(state: State, scored: ViewScores, y: Index) -> None:
     state.accuracies = {name: state.accuracies.get(name, RunningAccuracy()) for name in by_view}
     for name, scores in by_view.items():
         state.accuracies[name].record(scores, y)
+
+
+def update_pooling(state: State, scored: ViewScores, y: Index) -> None:
+    """Weigh the views within each expert that pools several, by their scores of samples they have not learnt."""
+    state.pooling.update(scored.scores, y)
+    if state.fresh is not None and scored.fresh:
+        state.fresh.pooling.update(scored.fresh, y)
+    if state.survivors is not None:
+        state.survivors.pooling.update(scored.survived, y)
 
 
 def report(state: State) -> dict[str, ViewReport]:

@@ -8,12 +8,12 @@ the new space. If it was the best expert then, it replaces what was carried over
 
 import numpy as np
 
-from eml.core import evolution
 from eml.core.arrays import Index
 from eml.core.config import LearnerConfig
 from eml.core.fitting import Fitter
 from eml.core.linear import Linear, is_too_wide
 from eml.core.mixture import Mixture
+from eml.core.new_metric import first_metric, reset_basis
 from eml.core.state import Fresh, State
 from eml.core.views import FIRST_WEIGHT, Pooling, View
 
@@ -43,7 +43,7 @@ def learn(state: State, config: LearnerConfig, fitter: Fitter, *, step: bool) ->
     if len(rows) < FEWEST or len(np.unique(memory.y[rows])) < 2:
         return
     if state.since < config.warm_up or not len(fresh.view.L):
-        fresh.view.L = evolution.first_metric(state, fresh.view.columns, fitter, rows)
+        fresh.view.L = first_metric(state, fresh.view.columns, fitter, rows)
     elif step:
         _improve(state, fresh.view, rows, config, fitter)
     state.fit(fresh.linear, rows, young=state.since < config.warm_up)
@@ -86,7 +86,7 @@ def _take_over(state: State, fresh: Fresh) -> None:
     view, state.survivors = fresh.view, None
     state.views = [View("all", view.columns, view.L)]
     state.pooling = Pooling.start(float(fresh.pooling.w[0]) * len(fresh.pooling.w))
-    evolution.reset_basis(state, view.L)
+    reset_basis(state, view.L)
     if state.linear is not None and fresh.linear is not None:
         fresh.linear.retired = state.linear.retired
         state.linear = fresh.linear

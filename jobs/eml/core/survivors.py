@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eml.core import evolution
+from eml.core import joint_view
 from eml.core.state import State, Survivors
 from eml.core.views import Pooling
 
@@ -67,4 +67,4 @@ def _settled(state: State) -> bool:
 def _let_go(state: State) -> None:
     state.survivors = None
     if _settled(state):
-        evolution.end_survivors_view(state)
+        joint_view.end_survivors_view(state)

@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from eml.core import EvolvingMetricLearner, FeatureError, LearnerConfig
+from eml.core import EvolvingMetricLearner, FeatureError, LearnerConfig, learning
 from eml.core.arrays import Array
 from eml.core.drift import WIDENED, Reaction
 from tests.unit.core.helpers import SMALL, World, accuracy, space, taught
@@ -154,10 +154,10 @@ def test_wider_steps_come_with_every_batch_and_end():
     assert learner.age == 3000
     learner.react("step")
     assert learner.age == learner._state.resting == 0
-    assert len(learner._fitter().steps) == len(SMALL.steps) + 1
+    assert len(learning.fitter_for(learner._state, SMALL).steps) == len(SMALL.steps) + 1
     for seed in range(WIDENED):
         learner.learn(*WORLD.draw(16, seed))
-    assert learner._fitter().steps == SMALL.steps
+    assert learning.fitter_for(learner._state, SMALL).steps == SMALL.steps
 
 
 def test_a_reaction_that_is_over_leaves_nothing_in_the_snapshot():

@@ -422,7 +422,7 @@ def test_the_least_settings_and_every_ablation_still_learn(change):
 def test_no_sample_meets_its_own_copy_in_a_step(monkeypatch):
     learner = taught(WORLD, COLUMNS, config=replace(SMALL, longest_rest=0))
     steps: list[Values] = []
-    monkeypatch.setattr("eml.core.evolution.step", lambda _state, X, *_rest, **_options: steps.append(X))
+    monkeypatch.setattr("eml.core.transforming.step", lambda _state, X, *_rest, **_options: steps.append(X))
     learner.learn(*WORLD.draw(96, 50))
     assert len(steps) == 3
     for X in steps:

@@ -43,7 +43,7 @@ def capture(settings: Settings, path: Path, keys: Sequence[str] = (), most: int 
     kafka = settings.kafka
     topics = [topic for topic in (kafka.readings_topic, kafka.labels_topic) if topic]
     with TopicReader(kafka) as reader:
-        partitions = reader.read(topics, frozenset(keys), most)
+        partitions = reader.records(topics, frozenset(keys), most)
     schemas = RegisteredSchemas(settings)
     try:
         entries = list(with_schemas(islice(in_time(partitions), most), schemas))

@@ -5,7 +5,8 @@ LocalError              catch-all of `eml.local`; the command line prints it and
 ├── JarsError           the jars cannot be resolved, or are not the locked ones
 ├── StartError          a process did not become healthy; the message ends with its log's last lines
 ├── RecordFileError     a file of records cannot be read or written: correct the line that the message names
-├── CaptureError        Kafka or the registry does not give what is to be captured
+├── CaptureError        Kafka or the registry does not give what is asked for
+│   └── UnreachableError    it does not answer, or refuses us
 └── FlinkPageError      Flink's page does not answer: look whether the job, or the cluster, runs
 """
 
@@ -38,3 +39,9 @@ class CaptureError(LocalError):
 
 class FlinkPageError(LocalError):
     """Flink's page does not answer, or not as Flink does."""
+
+
+class UnreachableError(CaptureError):
+    """Kafka or the registry does not answer, or refuses us."""
+
+    exit_status = 3  # eml.terminal.UNREACHABLE

@@ -1,17 +1,20 @@
 """Reads what Kafka's topics hold at one moment: committed records, from the first to the last there is.
 
-Called by `capture`; calls `connection` for the properties, since its client is librdkafka, not Java's. Keeps records by
-partition; knows nothing of their bytes.
+`TopicReader` keeps records by partition, for `capture`. `TopicConsumer` below it hands every message to whoever reads,
+from any offset on: the commands of `eml.operations` use it. Calls `connection` for the properties, since its client is
+librdkafka, not Java's. Knows nothing of the records' bytes.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Self, cast
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka.admin import TopicMetadata
 
 from eml.local.connection import librdkafka_properties
-from eml.local.errors import CaptureError
+from eml.local.errors import CaptureError, UnreachableError
 from eml.local.listeners import mismatch
 from eml.local.record_lines import Arrived
 from eml.settings import KafkaSettings
@@ -19,19 +22,23 @@ from eml.stream.records import Position, Raw
 
 AT_ONCE = 2_000  # records per poll
 ANSWER_S = 15.0  # for a question to the broker
+REFUSED_S = 1.5  # until we look whether there is a connection at all
+FOLLOW_S = 0.5  # until what has come is handed over
 SILENCE_S = 30.0  # without a record although there must be more
 JAVA_ONLY = (
     "This command reads with librdkafka, not with Java's client as the job does: give it settings of its own"
     " (--settings) without this property, or with librdkafka's instead"
 )
+MISSING = "Make it (`eml topics create`), or correct its name in the settings."
 Partition = tuple[str, int]
+Span = tuple[int, int]  # first offset and the one behind the last
+Take = Callable[[Message], bool]  # whether its partition needs no more
 
 
-class TopicReader:
+class TopicConsumer:
     """A consumer that belongs to no group and stops at the end."""
 
     def __init__(self, kafka: KafkaSettings) -> None:
-        self.unusable = 0  # records without a key, or with one that is no text
         self._trouble = "it is silent"
         self._connecting = ""  # why there is no connection
         self._kafka = kafka
@@ -47,16 +54,35 @@ class TopicReader:
     def __exit__(self, *_: object) -> None:
         self._consumer.close()
 
-    def read(self, topics: Sequence[str], keys: frozenset[str], most: int | None) -> list[list[Arrived]]:
-        """The records of each partition: of some keys or, where none is named, of all; the first `most` of each."""
+    def spans(self, topics: Sequence[str]) -> dict[Partition, Span]:
+        """First offset and the one behind the last, by partition."""
+        with self._told():
+            return {place: span for topic in topics for place, span in self._spans(topic)}
+
+    def read(self, spans: Mapping[Partition, Span], take: Take) -> None:
+        """Hand over the records between these offsets, until `take` says that a partition needs no more."""
+        with self._told():
+            self._read(spans, take)
+
+    def follow(self, offsets: Mapping[Partition, int], take: Take) -> None:
+        """Hand over all records from these offsets on, those to come, too, until somebody stops it."""
+        with self._told():
+            self._assign(offsets)
+            while True:
+                for message in self._consumer.consume(AT_ONCE, FOLLOW_S):
+                    error = message.error()
+                    if error is None:
+                        take(message)
+                    else:
+                        self._is_end(error)  # else the client tries again by itself
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
         try:
-            ends = self._ends(topics)
-            kept: dict[Partition, list[Arrived]] = {partition: [] for partition in ends}
-            self._read(ends, kept, keys, most)
+            yield
         except KafkaException as error:
             self._consumer.poll(0)  # hands over what the client found out meanwhile
-            raise CaptureError(self._unreadable(error.args[0].str())) from None
-        return list(kept.values())
+            raise UnreachableError(self._unreadable(error.args[0].str())) from None
 
     def _unreadable(self, what: str) -> str:
         why = mismatch(self._kafka) or self._connecting
@@ -70,56 +96,56 @@ class TopicReader:
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001  it follows the reason, and says less
             self._connecting = error.str()
 
-    def _ends(self, topics: Sequence[str]) -> dict[Partition, tuple[int, int]]:
-        """First offset and the one behind the last, by partition."""
-        ends = {}
-        for topic in topics:
-            described = self._consumer.list_topics(topic, ANSWER_S).topics[topic]
-            if described.error is not None:
-                denied = described.error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
-                advice = "Allow this user to READ it (kafka-acls)." if denied else "Is its name right?"
-                raise CaptureError(f"The topic {topic!r} cannot be read: {described.error.str()}. {advice}")
-            for number in sorted(described.partitions):
-                ends[topic, number] = self._consumer.get_watermark_offsets(TopicPartition(topic, number), ANSWER_S)
-        return ends
+    def _spans(self, topic: str) -> Iterator[tuple[Partition, Span]]:
+        described = self._described(topic)
+        if described.error is not None:
+            denied = described.error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
+            advice = "Allow this user to READ it (kafka-acls)." if denied else MISSING
+            raise CaptureError(f"The topic {topic!r} cannot be read: {described.error.str()}. {advice}")
+        for number in sorted(described.partitions):
+            span = self._consumer.get_watermark_offsets(TopicPartition(topic, number), ANSWER_S)
+            yield (topic, number), span
 
-    def _read(
-        self,
-        ends: dict[Partition, tuple[int, int]],
-        kept: dict[Partition, list[Arrived]],
-        keys: frozenset[str],
-        most: int | None,
-    ) -> None:
-        open_ = {partition: end for partition, (first, end) in ends.items() if first < end}
-        self._consumer.assign([TopicPartition(*partition, ends[partition][0]) for partition in open_])
+    def _described(self, topic: str) -> TopicMetadata:
+        """What the broker says of a topic; no long wait where nobody listens."""
+        end = time.monotonic() + ANSWER_S
+        while True:
+            try:
+                return self._consumer.list_topics(topic, min(REFUSED_S, ANSWER_S)).topics[topic]
+            except KafkaException:
+                self._consumer.poll(0)  # hands over what the client found out meanwhile
+                if self._connecting or time.monotonic() >= end:
+                    raise
+
+    def _assign(self, offsets: Mapping[Partition, int]) -> None:
+        self._consumer.assign([TopicPartition(*partition, offset) for partition, offset in offsets.items()])
+
+    def _read(self, spans: Mapping[Partition, Span], take: Take) -> None:
+        open_ = {partition: end for partition, (first, end) in spans.items() if first < end}
+        self._assign({partition: spans[partition][0] for partition in open_})
         heard = time.monotonic()
         while open_:
             messages = self._consumer.consume(AT_ONCE, 1.0)
             for message in messages:
                 partition = message.topic(), message.partition()
-                if partition in open_ and self._is_last(message, open_[partition], kept[partition], keys, most):
+                if partition in open_ and self._is_last(message, open_[partition], take):
                     del open_[partition]
             if any(message.error() is None for message in messages):
                 heard = time.monotonic()
             elif open_ and time.monotonic() - heard > SILENCE_S:
-                raise CaptureError(
+                raise UnreachableError(
                     f"Kafka at {self._kafka.bootstrap_servers} gives no more ({self._trouble}): try again later."
                 )
 
-    def _is_last(self, message: Message, end: int, kept: list[Arrived], keys: frozenset[str], most: int | None) -> bool:
-        """Take a message; whether its partition needs no more."""
+    def _is_last(self, message: Message, end: int, take: Take) -> bool:
+        """Hand over a message; whether its partition needs no more."""
         error = message.error()
         if error is not None:
             return self._is_end(error)
         offset = place_of(message).offset
         if offset >= end:
             return True
-        arrived = as_arrived(message)
-        if arrived is None:
-            self.unusable += 1
-        elif not keys or arrived.key in keys:
-            kept.append(arrived)
-        return offset == end - 1 or len(kept) == most
+        return take(message) or offset == end - 1
 
     def _is_end(self, error: KafkaError) -> bool:
         """Whether a partition has no more: its last offsets may hold no record, only ends of transactions."""
@@ -129,6 +155,31 @@ class TopicReader:
             raise KafkaException(error)
         self._trouble = error.str()  # the client tries again by itself
         return False
+
+
+class TopicReader(TopicConsumer):
+    """Reads the records that a model can have."""
+
+    def __init__(self, kafka: KafkaSettings) -> None:
+        super().__init__(kafka)
+        self.unusable = 0  # records without a key, or with one that is no text
+
+    def records(self, topics: Sequence[str], keys: frozenset[str], most: int | None) -> list[list[Arrived]]:
+        """The records of each partition: of some keys or, where none is named, of all; the first `most` of each."""
+        spans = self.spans(topics)
+        kept: dict[Partition, list[Arrived]] = {partition: [] for partition in spans}
+
+        def take(message: Message) -> bool:
+            arrived, place = as_arrived(message), place_of(message)
+            here = kept[place.topic, place.partition]
+            if arrived is None:
+                self.unusable += 1
+            elif not keys or arrived.key in keys:
+                here.append(arrived)
+            return len(here) == most
+
+        self.read(spans, take)
+        return list(kept.values())
 
 
 def client_properties(kafka: KafkaSettings) -> dict[str, object]:

@@ -24,7 +24,7 @@ def reading(monkeypatch):
     ) -> tuple[list[list[int]], TopicReader]:
         monkeypatch.setattr(topic_reader, "Consumer", lambda _: consumer)
         with TopicReader(KAFKA) as reader:
-            kept = reader.read([topic], frozenset(keys), most)
+            kept = reader.records([topic], frozenset(keys), most)
         return [[each.raw.position.offset for each in partition] for partition in kept], reader
 
     return read
@@ -103,4 +103,4 @@ def test_properties_cannot_undo_what_makes_a_capture():
 def test_a_broker_that_does_not_answer_is_told(monkeypatch):
     monkeypatch.setattr(topic_reader, "ANSWER_S", 0.2)
     with TopicReader(KAFKA) as reader, pytest.raises(CaptureError, match=r"kafka\.bootstrap_servers"):
-        reader.read(["readings"], frozenset(), None)
+        reader.records(["readings"], frozenset(), None)

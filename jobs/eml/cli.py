@@ -13,6 +13,7 @@ from eml.bench import command as bench
 from eml.evaluate import command as evaluate
 from eml.local import capture_command, replay_command, stack_command, topics_command
 from eml.local import command as local
+from eml.operations import tail_command
 
 AddParser = Callable[["argparse._SubParsersAction[argparse.ArgumentParser]"], None]
 
@@ -25,6 +26,7 @@ COMMANDS: tuple[AddParser, ...] = (
     topics_command.add_parser,
     capture_command.add_parser,
     replay_command.add_parser,
+    tail_command.add_parser,
     bench.add_parser,
 )
 

@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from typing import Self, cast
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
-from confluent_kafka.admin import TopicMetadata
+from confluent_kafka.admin._metadata import TopicMetadata
 
 from eml.local.connection import librdkafka_properties
 from eml.local.errors import CaptureError, UnreachableError
 from eml.local.listeners import mismatch
 from eml.local.record_lines import Arrived
 from eml.settings import KafkaSettings
+from eml.stream.keys import KafkaKey
 from eml.stream.records import Position, Raw
 
 AT_ONCE = 2_000  # records per poll
@@ -111,11 +112,13 @@ class TopicConsumer:
         end = time.monotonic() + ANSWER_S
         while True:
             try:
-                return self._consumer.list_topics(topic, min(REFUSED_S, ANSWER_S)).topics[topic]
+                found: TopicMetadata = self._consumer.list_topics(topic, min(REFUSED_S, ANSWER_S)).topics[topic]
             except KafkaException:
                 self._consumer.poll(0)  # hands over what the client found out meanwhile
                 if self._connecting or time.monotonic() >= end:
                     raise
+            else:
+                return found
 
     def _assign(self, offsets: Mapping[Partition, int]) -> None:
         self._consumer.assign([TopicPartition(*partition, offset) for partition, offset in offsets.items()])
@@ -204,8 +207,18 @@ def as_arrived(message: Message) -> Arrived | None:
         return None
     if not key:
         return None
-    headers = dict(cast("list[tuple[str, bytes | None]]", message.headers() or []))
-    return Arrived(0, key, Raw(message.value(), place_of(message), headers))
+    return Arrived(0, key, Raw(message.value(), place_of(message), _headers(message)))
+
+
+def as_raw(message: Message) -> Raw:
+    """The record of a message with its key, whatever that is."""
+    return Raw(
+        message.value(), place_of(message), _headers(message), KafkaKey((message.key() or b"").decode("latin-1"))
+    )
+
+
+def _headers(message: Message) -> dict[str, bytes | None]:
+    return dict(cast("list[tuple[str, bytes | None]]", message.headers() or []))
 
 
 def place_of(message: Message) -> Position:

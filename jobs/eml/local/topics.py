@@ -46,16 +46,23 @@ def ensure(
     bootstrap_servers: str, names: Sequence[str], partitions: int, replicas: int, properties: Mapping[str, str]
 ) -> list[str]:
     """Make those topics that do not exist, with the client's properties of a secured broker; returns their names."""
-    admin = _admin(bootstrap_servers, properties)
-    try:
-        there = admin.list_topics(timeout=TIMEOUT_S).topics
-    except KafkaException as error:
-        raise LocalError(f"Kafka at {bootstrap_servers} does not answer: {error.args[0].str()}") from None
+    there = partitions_of(bootstrap_servers, properties)
     missing = [name for name in names if name not in there]
     if missing:
+        admin = _admin(bootstrap_servers, properties)
         wanted = [NewTopic(name, partitions, replicas) for name in missing]
         _wait(admin.create_topics(wanted, request_timeout=TIMEOUT_S), f"made on {bootstrap_servers}")
     return missing
+
+
+def partitions_of(bootstrap_servers: str, properties: Mapping[str, str]) -> dict[str, int]:
+    """All topics, with the number of their partitions."""
+    admin = _admin(bootstrap_servers, properties)
+    try:
+        found = admin.list_topics(timeout=TIMEOUT_S).topics
+    except KafkaException as error:
+        raise LocalError(f"Kafka at {bootstrap_servers} does not answer: {error.args[0].str()}") from None
+    return {name: len(topic.partitions) for name, topic in found.items()}
 
 
 def remove(bootstrap_servers: str, names: Iterable[str]) -> None:

@@ -1,5 +1,6 @@
 """`eml topics` without a broker: which topics it makes, and what it says."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ class FakeAdmin:
     def list_topics(self, timeout: float) -> Any:  # noqa: ARG002  as the client's
         if self._error:
             raise self._error
-        return type("Metadata", (), {"topics": dict.fromkeys(self._there)})
+        described = type("Topic", (), {"partitions": [0, 1, 2]})
+        return type("Metadata", (), {"topics": dict.fromkeys(self._there, described)})
 
     def create_topics(self, wanted: list[Any], request_timeout: float) -> dict[str, Any]:  # noqa: ARG002
         self.made += [(one.topic, one.num_partitions, one.replication_factor) for one in wanted]
@@ -53,7 +55,7 @@ def with_broker(monkeypatch: pytest.MonkeyPatch, admin: FakeAdmin) -> list[dict[
 def test_only_what_is_missing_is_made(settings, monkeypatch, capsys):
     admin = FakeAdmin(["readings", "other"])
     asked = with_broker(monkeypatch, admin)
-    assert cli.main(["topics", "--settings", str(settings), "--partitions", "8", "--replicas", "3"]) == 0
+    assert cli.main(["topics", "create", "--settings", str(settings), "--partitions", "8", "--replicas", "3"]) == 0
     assert admin.made == [(name, 8, 3) for name in NAMES[1:]]
     assert asked[0]["security.protocol"] == "SSL"
     lines = capsys.readouterr().out.splitlines()
@@ -66,11 +68,25 @@ def test_only_what_is_missing_is_made(settings, monkeypatch, capsys):
 def test_where_all_are_there_nothing_is_made(settings, monkeypatch):
     admin = FakeAdmin(NAMES)
     with_broker(monkeypatch, admin)
-    assert cli.main(["topics", "--settings", str(settings)]) == 0
+    assert cli.main(["topics", "create", "--settings", str(settings)]) == 0
     assert admin.made == []
 
 
 def test_a_broker_that_does_not_answer_is_named(settings, monkeypatch, capsys):
     with_broker(monkeypatch, FakeAdmin([], KafkaException(KafkaError(KafkaError._TRANSPORT))))
-    assert cli.main(["topics", "--settings", str(settings)]) == 1
+    assert cli.main(["topics", "create", "--settings", str(settings)]) == 1
     assert "localhost:9092 does not answer" in capsys.readouterr().err
+
+
+def test_the_list_says_which_are_missing_and_under_which_setting(settings, monkeypatch, capsys):
+    with_broker(monkeypatch, FakeAdmin(NAMES[1:]))
+    assert cli.main(["topics", "list", "--settings", str(settings), "--json"]) == 1
+    found = {each["topic"]: each for each in json.loads(capsys.readouterr().out)}
+    assert found["readings"] == {"setting": "kafka.readings_topic", "topic": "readings", "partitions": None}
+    assert {found[name]["partitions"] for name in NAMES[1:]} == {3}
+
+
+def test_the_list_is_well_where_all_are_there(settings, monkeypatch, capsys):
+    with_broker(monkeypatch, FakeAdmin(NAMES))
+    assert cli.main(["topics", "list", "--settings", str(settings)]) == 0
+    assert "missing" not in capsys.readouterr().out

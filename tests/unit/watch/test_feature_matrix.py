@@ -1,0 +1,67 @@
+"""The matrix of features and versions: what each version has of each, as the learner compares versions."""
+
+import json
+
+from eml.settings import RecordSettings
+from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.wire import SchemaId
+from eml.watch import feature_matrix
+from eml.watch.fleet_view import FleetView
+from tests.watched import BEGIN_MS, evolution
+
+
+def schema(version, *fields):
+    text = json.dumps({"type": "record", "name": "R", "fields": list(fields)})
+    return compile_schema(text, SchemaId(version), "readings-value", version, RecordSettings())
+
+
+def field(name, **more):
+    return {"name": name, "type": "double", **more}
+
+
+MATRIX = feature_matrix.of_versions(
+    "readings-value",
+    [
+        schema(1, field("temp"), field("rpm"), field("oil", **{"eml.retiring": True})),
+        schema(2, field("temperature", aliases=["temp"]), field("rpm"), field("acoustic")),
+        schema(3, field("temperature", aliases=["temp"]), field("oil"), field("acoustic")),
+    ],
+)
+
+
+def test_each_cell_says_what_a_version_has_of_a_feature():
+    cells = dict(zip(MATRIX.features, MATRIX.cells, strict=True))
+    assert MATRIX.versions == [1, 2, 3]
+    assert cells == {
+        "temperature": ["survived", "renamed", "survived"],
+        "rpm": ["survived", "survived", "vanished"],
+        "oil": ["retiring", "vanished", "returned"],
+        "acoustic": ["absent", "augmented", "survived"],
+    }
+    assert MATRIX.notes == {"temperature": "was temp"}
+
+
+def test_a_feature_that_is_gone_for_long_is_absent():
+    schemas = [schema(1, field("a"), field("b")), schema(2, field("a")), schema(3, field("a"))]
+    matrix = feature_matrix.of_versions("s", schemas)
+    assert dict(zip(matrix.features, matrix.cells, strict=True))["b"] == ["survived", "vanished", "absent"]
+
+
+def test_swapped_names_are_renames_of_both():
+    old = schema(1, field("a"), field("b"))
+    new = schema(2, field("a", aliases=["b"]), field("b", aliases=["a"]))
+    matrix = feature_matrix.of_versions("s", [old, new])
+    assert matrix.features == ["b", "a"]
+    assert matrix.cells == [["survived", "renamed"]] * 2
+
+
+def test_notes_say_what_survivors_took_over():
+    view = FleetView()
+    view.set_matrices([MATRIX])
+    taken = {"oil": {"share": 0.5, "by": "temperature"}}
+    for number, share in enumerate((0.5, 0.9)):
+        taken = {"oil": {"share": share, "by": "temperature"}}
+        view.add_evolutions([(evolution(key=f"pump-{number}", takeovers=taken), BEGIN_MS)])
+    (matrix,) = view.features()
+    assert matrix.notes["oil"] == "v1 to v2: survivors kept 70%, most by temperature (2 devices)"
+    assert matrix.notes["temperature"] == "was temp"

@@ -14,11 +14,12 @@ from eml.evaluate import command as evaluate
 from eml.local import capture_command, replay_command, stack_command, topics_command
 from eml.local import command as local
 from eml.operations import tail_command
+from eml.terminal import STATUSES, USAGE, Parser
 
 AddParser = Callable[["argparse._SubParsersAction[argparse.ArgumentParser]"], None]
 
-# One line per subcommand. Its `add_parser(subparsers)` adds a parser and ends with
-# `parser.set_defaults(run=function)`; the function takes the parsed arguments and returns the exit status.
+# One line per subcommand. Its `add_parser(subparsers)` adds a parser and ends with `set_run(parser, function)` of
+# `terminal`; the function takes the parsed arguments and returns the exit status.
 COMMANDS: tuple[AddParser, ...] = (
     evaluate.add_parser,
     local.add_parser,
@@ -33,12 +34,18 @@ COMMANDS: tuple[AddParser, ...] = (
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    parser = argparse.ArgumentParser(prog="eml", description="Evolving metric learning for sensor fleets.")
+    parser: argparse.ArgumentParser = Parser(
+        prog="eml", description="Evolving metric learning for sensor fleets.", epilog=_statuses()
+    )
     parser.add_argument("--version", action="version", version=f"eml {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
     for add_parser in COMMANDS:
         add_parser(subparsers)
     return parser
+
+
+def _statuses() -> str:
+    return "\n".join(["exit status:", *(f"  {number:<5} {meaning}" for number, meaning in STATUSES.items())])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,6 +54,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if "run" not in arguments:
         parser.print_help(sys.stderr)
-        return 2
+        return USAGE
     status: int = arguments.run(arguments)
     return status

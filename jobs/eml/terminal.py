@@ -101,8 +101,8 @@ def _guarded(run: Run, name: str, extra: str, arguments: argparse.Namespace) -> 
     except BrokenPipeError:  # as under `| head`: the reader has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the exit would try to flush once more
         return OK
-    except KeyboardInterrupt:
-        sys.stderr.write(f"{name}: stopped\n")
+    except KeyboardInterrupt as stop:  # may say what is kept
+        sys.stderr.write(f"{name}: interrupted{'; ' if str(stop) else ''}{stop}\n")
         return INTERRUPTED
     except Exception as error:
         if arguments.debug:
@@ -120,8 +120,11 @@ def _explained(error: Exception, extra: str) -> tuple[str | None, int]:
         return f"the package {error.name} is not installed: pip install 'eml[{extra}]'", PROBLEM
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}", PROBLEM
-    status = getattr(error, "exit_status", None)  # of CommandError and EmlError
-    return (None, PROBLEM) if status is None else (str(error), status)
+    from eml.core.errors import EmlError  # noqa: PLC0415  numpy would slow `eml --help`
+
+    if isinstance(error, CommandError | EmlError):
+        return str(error), getattr(error, "exit_status", PROBLEM)
+    return None, PROBLEM
 
 
 def examples(*lines: str) -> str:

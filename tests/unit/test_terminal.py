@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from eml import terminal
+from eml.local.errors import LocalError
 from eml.settings import SettingsError
 from eml.stream.errors import RegistryRefusedError
 from eml.terminal import CommandError
@@ -55,7 +56,9 @@ def raising(error):
         (RegistryRefusedError("401: set registry.username"), 3, "401: set registry.username"),
         (ModuleNotFoundError("-", name="rich"), 1, "the package rich is not installed: pip install 'eml[watch]'"),
         (FileNotFoundError(2, "No such file or directory", "a.json"), 1, "a.json: No such file or directory"),
-        (KeyboardInterrupt(), 130, "stopped"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (KeyboardInterrupt("2 trials are kept"), 130, "interrupted; 2 trials are kept"),
+        (LocalError("no stack: eml local up"), 1, "no stack: eml local up"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
 )  # fmt: skip

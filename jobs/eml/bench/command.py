@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from eml.bench.comparison import BACKENDS, PEERS, Options
-from eml.local.command import told
+from eml.terminal import OK, positive, set_run
 
 FEWEST_EXEMPLARS = 64
 
@@ -20,25 +20,23 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _add_pace(stream)
     _add_rivals(stream)
     _add_figures(stream)
-    stream.set_defaults(run=_run_stream)
+    set_run(stream, _run_stream)
     sizing = commands.add_parser("sizing", help="what a fleet needs in tasks, memory and state, fitted on this machine")
-    sizing.add_argument("--records", type=_positive, default=120_000, help="for each point (default %(default)s)")
+    sizing.add_argument("--records", type=positive, default=120_000, help="for each point (default %(default)s)")
     sizing.add_argument("--labels-per-day", type=_amount, default=24.0, help="of each device (default %(default)g)")
     sizing.add_argument("--broker", metavar="ADDRESS", help="use this running broker (host:port), with new topics")
     sizing.add_argument("--registry", metavar="URL", help="use this running registry (Confluent's API)")
     sizing.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
-    sizing.set_defaults(run=_run_sizing)
+    set_run(sizing, _run_sizing)
     learner = commands.add_parser("learner", help="the learner alone: cost against features, exemplars and classes")
-    learner.add_argument(
-        "--rounds", type=_positive, default=5, help="of which the fastest counts (default %(default)s)"
-    )
+    learner.add_argument("--rounds", type=positive, default=5, help="of which the fastest counts (default %(default)s)")
     _add_figures(learner)
-    learner.set_defaults(run=_run_learner)
+    set_run(learner, _run_learner)
 
 
 def _add_load(stream: argparse.ArgumentParser) -> None:
     load = stream.add_argument_group("what is sent")
-    load.add_argument("--records", type=_positive, default=400_000, help="for each pipeline (default %(default)s)")
+    load.add_argument("--records", type=positive, default=400_000, help="for each pipeline (default %(default)s)")
     load.add_argument(
         "--keys", type=_positives, default=(100, 1000), metavar="N[,N..]", help="devices (default 100,1000)"
     )
@@ -55,14 +53,12 @@ def _add_load(stream: argparse.ArgumentParser) -> None:
 
 def _add_pace(stream: argparse.ArgumentParser) -> None:
     pace = stream.add_argument_group("a load at a pace, for delays; every device sends once a second")
-    pace.add_argument(
-        "--rate", type=_positive, metavar="N", help="records per second, in place of --records and --keys"
-    )
+    pace.add_argument("--rate", type=positive, metavar="N", help="records per second, in place of --records and --keys")
     pace.add_argument(
         "--find-rate", action="store_true", help="look for the highest rate that keeps up, from --rate on"
     )
-    pace.add_argument("--seconds", type=_positive, default=30, help="that are measured (default %(default)s)")
-    pace.add_argument("--settle", type=_positive, default=15, help="seconds before them (default %(default)s)")
+    pace.add_argument("--seconds", type=positive, default=30, help="that are measured (default %(default)s)")
+    pace.add_argument("--settle", type=positive, default=15, help="seconds before them (default %(default)s)")
 
 
 def _add_rivals(stream: argparse.ArgumentParser) -> None:
@@ -84,10 +80,10 @@ def _add_rivals(stream: argparse.ArgumentParser) -> None:
     rivals.add_argument(
         "--micro-batch-ms", type=_positives, default=(1000,), metavar="MS[,MS..]", help="of the job (default 1000)"
     )
-    rivals.add_argument("--rounds", type=_positive, default=1, help="turns of each pipeline (default %(default)s)")
-    rivals.add_argument("--parallelism", type=_positive, default=1, help="of each pipeline (default %(default)s)")
+    rivals.add_argument("--rounds", type=positive, default=1, help="turns of each pipeline (default %(default)s)")
+    rivals.add_argument("--parallelism", type=positive, default=1, help="of each pipeline (default %(default)s)")
     rivals.add_argument("--delivery", choices=("exactly-once", "at-least-once"), default="exactly-once")
-    rivals.add_argument("--checkpoint-ms", type=_positive, default=5_000, help="between two (default %(default)s)")
+    rivals.add_argument("--checkpoint-ms", type=positive, default=5_000, help="between two (default %(default)s)")
     rivals.add_argument("--broker", metavar="ADDRESS", help="use this running broker (host:port), with new topics")
     rivals.add_argument("--registry", metavar="URL", help="use this running registry (Confluent's API)")
     rivals.add_argument(
@@ -110,14 +106,8 @@ def _add_figures(parser: argparse.ArgumentParser) -> None:
     figures.add_argument("--baseline", type=Path, metavar="FILE", help="of an earlier --json: say what got slower")
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"a positive whole number is needed, not {text!r}")
-    return int(text)
-
-
 def _positives(text: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(_positive(part) for part in text.split(",")))
+    return tuple(dict.fromkeys(positive(part) for part in text.split(",")))
 
 
 def _share(text: str) -> float:
@@ -145,7 +135,7 @@ def _shares(text: str) -> tuple[float, ...]:
 
 
 def _exemplars(text: str) -> int:
-    if _positive(text) < FEWEST_EXEMPLARS:
+    if positive(text) < FEWEST_EXEMPLARS:
         raise argparse.ArgumentTypeError(f"at least {FEWEST_EXEMPLARS} are needed, not {text}")
     return int(text)
 
@@ -169,34 +159,25 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _run_stream(arguments: argparse.Namespace) -> int:
-    return told("eml bench", lambda: _stream(arguments))
-
-
-def _stream(arguments: argparse.Namespace) -> None:
     from eml.bench.running import run  # noqa: PLC0415  numpy and the like would slow `eml --help`
 
     chosen = {**vars(arguments), "flink": tuple(arguments.flink), "settings": tuple(arguments.settings)}
     options = Options(**{name: chosen[name] for name in Options.__slots__})
     run(options, arguments.json, arguments.baseline)
+    return OK
 
 
 def _run_sizing(arguments: argparse.Namespace) -> int:
     os.environ["OMP_NUM_THREADS"] = "1"  # read with numpy's import: as in the job
-    return told("eml bench", lambda: _sizing(arguments))
-
-
-def _sizing(arguments: argparse.Namespace) -> None:
     from eml.bench.sizing import options_of, run  # noqa: PLC0415
 
     run(options_of(arguments.records, arguments.broker, arguments.registry), arguments.labels_per_day, arguments.json)
+    return OK
 
 
 def _run_learner(arguments: argparse.Namespace) -> int:
     os.environ["OMP_NUM_THREADS"] = "1"  # read with numpy's import: as in the job
-    return told("eml bench", lambda: _learner(arguments))
-
-
-def _learner(arguments: argparse.Namespace) -> None:
     from eml.bench.learner import run  # noqa: PLC0415
 
     run(arguments.rounds, arguments.json, arguments.baseline)
+    return OK

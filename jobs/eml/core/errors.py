@@ -13,8 +13,6 @@ Nothing here is about records, Kafka or Flink: those errors live further out.
 class EmlError(Exception):
     """Base of every error this package raises on purpose."""
 
-    exit_status = 1  # of a command that ends with it: `eml.terminal` has the list
-
 
 class FeatureError(EmlError, ValueError):
     """A feature space or a batch that does not fit the learner."""

@@ -6,7 +6,6 @@ it runs.
 
 import argparse
 import importlib
-import sys
 
 from eml.evaluate import options
 from eml.evaluate.catalogue import (
@@ -26,6 +25,7 @@ from eml.evaluate.catalogue import (
     STREAM_RUNS,
     STUDY_RUNS,
 )
+from eml.terminal import OK, set_run
 
 _SESSIONS = {
     "one-shot": "eml.evaluate.session",
@@ -38,7 +38,6 @@ _SESSIONS = {
     "confirm": "eml.evaluate.confirming",
     "data": "eml.evaluate.inventory",
 }
-_OF_THE_EXTRA = ("rich", "matplotlib")
 
 _EXAMPLES = """examples:
   EML_DATA=data eml evaluate one-shot --dataset USPS0vs5 --runs 5
@@ -60,7 +59,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description="Run methods through the paper's protocols and print their accuracy beside the paper's; or "
         "through a stream whose features are switched, beside other learners.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     scenarios = parser.add_subparsers(title="scenarios", metavar="SCENARIO", required=True, dest="scenario")
     one_shot = scenarios.add_parser("one-shot", help="features evolve once")
@@ -99,7 +97,7 @@ def _add_paper_options(parser: argparse.ArgumentParser) -> None:
         help=f"of {', '.join(METHODS)}, or all (default: {','.join(DEFAULT_METHODS)})",
     )
     options.add_runs(parser, DEFAULT_MEMORY, DEFAULT_RUNS)
-    parser.set_defaults(run=run)
+    set_run(parser, _run, extra="evaluate")
 
 
 def _add_stream_options(parser: argparse.ArgumentParser) -> None:
@@ -142,7 +140,7 @@ def _add_stream_options(parser: argparse.ArgumentParser) -> None:
         "of other libraries need the peers' environment: make .venv-peers/.ready, or EML_PEERS_PYTHON",
     )
     options.add_runs(parser, STREAM_MEMORY, STREAM_RUNS)
-    parser.set_defaults(run=run)
+    set_run(parser, _run, extra="evaluate")
 
 
 def _add_haphazard_options(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +173,7 @@ def _add_haphazard_options(parser: argparse.ArgumentParser) -> None:
         "needs the peers' environment: make .venv-peers/.ready, or EML_PEERS_PYTHON",
     )
     options.add_runs(parser, STREAM_MEMORY, STREAM_RUNS)
-    parser.set_defaults(run=run)
+    set_run(parser, _run, extra="evaluate")
 
 
 def _add_studies(scenarios: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -188,7 +186,7 @@ def _add_studies(scenarios: "argparse._SubParsersAction[argparse.ArgumentParser]
     for parser in (curve, surface):
         options.add_batch(options.add_data(parser, "samples before the evolution (default: all)"), "the smallest")
         options.add_runs(parser, DEFAULT_MEMORY, STUDY_RUNS)
-        parser.set_defaults(run=run)
+        set_run(parser, _run, extra="evaluate")
     surface.add_argument(
         "--plane",
         type=options.names,
@@ -202,7 +200,7 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
     options.add_keep(parser, "where the trials were kept", required=True)
     parser.add_argument("--html", metavar="FILE", help="write one page with tables and pictures, nothing outside it")
     parser.add_argument("--markdown", metavar="FILE", help="write the tables (default, without --html: to the screen)")
-    parser.set_defaults(run=run)
+    set_run(parser, _run, extra="evaluate")
 
 
 def _add_confirm_options(parser: argparse.ArgumentParser) -> None:
@@ -214,7 +212,7 @@ def _add_confirm_options(parser: argparse.ArgumentParser) -> None:
         help="leave out trials that took longer, where a method has a quicker one (default: one per data set)",
     )
     options.add_jobs(parser)
-    parser.set_defaults(run=run)
+    set_run(parser, _run, extra="evaluate")
 
 
 def _add_data_options(parser: argparse.ArgumentParser) -> None:
@@ -225,18 +223,10 @@ def _add_data_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="get these from OpenML into the folder in EML_DATA; needs a network and scikit-learn",
     )
-    parser.set_defaults(run=run)
+    set_run(parser, _run, extra="evaluate")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command; 0, or 2 with a message where it cannot be run as asked, or 130 where it was interrupted."""
-    try:
-        session = importlib.import_module(_SESSIONS[arguments.scenario])  # with packages that other commands do without
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing not in _OF_THE_EXTRA:
-            raise
-        sys.stderr.write(f"eml evaluate: needs the package {missing}; install eml with its extra: eml[evaluate]\n")
-        return 2
-    status: int = session.run(arguments)
-    return status
+def _run(arguments: argparse.Namespace) -> int:
+    session = importlib.import_module(_SESSIONS[arguments.scenario])  # with packages that other commands do without
+    session.run(arguments)
+    return OK

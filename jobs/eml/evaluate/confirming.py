@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from eml.evaluate import request, runner, scenarios
+from eml.evaluate import runner, scenarios
 from eml.evaluate.errors import EvaluationError
 from eml.evaluate.keeping import confirmed
 from eml.evaluate.keeping.confirmed import Confirmation
@@ -27,12 +27,8 @@ _OURS = (*VARIANTS, "restart", "drop-only")  # all that is made of our learner
 Place = tuple[str, str, str]  # scenario, method, the code its trials were made with
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Confirm as asked; return the exit status."""
-    return request.answer(_confirm, arguments)
-
-
-def _confirm(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
+    """Confirm as asked."""
     folder = Path(arguments.keep)
     if not folder.is_dir():
         raise EvaluationError(f"--keep {folder}: there is no such folder")

@@ -13,6 +13,8 @@ from eml.core.errors import EmlError
 class EvaluationError(EmlError):
     """The command asks for something that cannot be run; the message says what to change."""
 
+    exit_status = 2  # eml.terminal.USAGE
+
 
 def spell(names: Iterable[str], known: Sequence[str], what: str) -> list[str]:
     """Return `names` as `known` spells them, `all` standing for every one, none twice.

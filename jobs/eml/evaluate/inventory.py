@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from eml.evaluate import openml, request
+from eml.evaluate import openml
 from eml.evaluate.catalogue import DATASETS, HAPHAZARD_SETS
 from eml.evaluate.datasets import SHA256, file_of, haphazard_file, locate
 from eml.evaluate.errors import EvaluationError, spell
@@ -34,12 +34,8 @@ _STANDS_FOR: Mapping[str, str] = MappingProxyType(
 _NOT_AT_HAND = "EV-Action, Gisette, ImageNet and PAMAP2 of the paper could not be had; nothing is loaded in their name."
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List, or fetch and list; return the exit status."""
-    return request.answer(_data, arguments)
-
-
-def _data(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
+    """List, or fetch and list."""
     for file in dict.fromkeys(file_of(name) for name in spell(arguments.fetch or [], DATASETS, "data set")):
         if file not in openml.ORIGINS:
             raise EvaluationError(f"{file} is on no OpenML page that is known here; it is read from EML_DATA only")

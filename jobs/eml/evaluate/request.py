@@ -4,27 +4,12 @@ Called by the scenarios' sessions; knows no scenario.
 """
 
 import argparse
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from eml.evaluate.errors import EvaluationError
 
-_INTERRUPTED = 130  # what shells return for it
-
-
-def answer(work: Callable[[argparse.Namespace], None], arguments: argparse.Namespace) -> int:
-    """Do the work; 0, or 2 with a message where it cannot be done as asked, or 130 where it was interrupted."""
-    try:
-        work(arguments)
-    except EvaluationError as error:
-        sys.stderr.write(f"eml evaluate: {error}\n")
-        return 2
-    except KeyboardInterrupt as stop:  # says what is kept, where something is
-        sys.stderr.write(f"eml evaluate: interrupted; {str(stop) or 'nothing was written'}\n")
-        return _INTERRUPTED
-    return 0
+NOT_FIGURES = ("run", "debug", "jobs", "json", "keep")  # options that change no figure
 
 
 def target(option: str, name: str | None) -> Path | None:
@@ -39,4 +24,4 @@ def target(option: str, name: str | None) -> Path | None:
 
 def plain(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the request as JSON can hold it, without what does not change the figures."""
-    return {name: value for name, value in vars(arguments).items() if name not in ("run", "jobs", "json", "keep")}
+    return {name: value for name, value in vars(arguments).items() if name not in NOT_FIGURES}

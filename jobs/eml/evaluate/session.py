@@ -24,12 +24,8 @@ from eml.evaluate.trial import Outcome, Source, Trial, dataset_of, perform, scri
 _PROTOCOL = ("eml.evaluate.trial", "eml.evaluate.protocols", "eml.evaluate.deal", "eml.evaluate.imputing")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Evaluate as asked; return the exit status."""
-    return request.answer(_evaluate, arguments)
-
-
-def _evaluate(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
+    """Evaluate as asked."""
     scenario = arguments.scenario if arguments.task is None else f"{arguments.scenario}-task-{arguments.task}"
     methods = spell(arguments.methods, METHODS, "method")
     target = request.target("json", arguments.json)

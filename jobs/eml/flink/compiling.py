@@ -1,4 +1,4 @@
-"""Compiles the predictor in Flink's Python worker, before its first record.
+"""Compiles the predictor and imports what the learner needs in Flink's Python worker, before its first record.
 
 Called by the operator when it opens. It knows one thing that `core` should not: what PyFlink does to `print`.
 """
@@ -8,6 +8,7 @@ import sys
 import time
 
 from eml.core import predictor
+from eml.core.later import import_now
 
 log = logging.getLogger(__name__)
 
@@ -15,8 +16,9 @@ WORTH_TELLING_S = 2.0
 
 
 def compile_predictor() -> None:
-    """Compile the predictor, or read from the disk what was compiled before."""
+    """Compile the predictor, or read from the disk what was compiled before; import what the learner needs."""
     make_print_reachable()
+    import_now("ot")
     begun = time.monotonic()
     if predictor.warm_up() and (took := time.monotonic() - begun) > WORTH_TELLING_S:
         log.info("compiled the predictor in %.0f s; later starts read it from the disk", took)

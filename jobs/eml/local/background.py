@@ -17,7 +17,7 @@ from eml.local import broker, registry, state
 from eml.local.cache import cache_folder
 from eml.local.errors import LocalError, StartError
 from eml.local.process import free_port, log_end
-from eml.local.stack import Stack
+from eml.local.stack import Stack, check_given
 
 # The usual ports where they are free: addresses in a shell's environment stay right over a restart.
 BROKER_PORT, REGISTRY_PORT = 9092, 8081
@@ -46,6 +46,7 @@ def health(known: state.State) -> dict[str, bool]:
 
 def up(folder: Path, bootstrap_servers: str | None = None, registry_url: str | None = None) -> state.State:
     """Start a keeper and wait until its stack is healthy."""
+    check_given(bootstrap_servers, registry_url)
     folder.mkdir(parents=True, exist_ok=True)
     before = state.read(folder)
     if before:  # of a keeper that was killed: its processes are about to end, and still use the folder

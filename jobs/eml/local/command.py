@@ -2,11 +2,9 @@
 
 import argparse
 import os
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
-INTERRUPTED = 130  # as shells count the end by Ctrl-C
+from eml.terminal import OK, positive, set_run
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -21,42 +19,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--picture", metavar="FILE", type=Path, default=Path("eml-demo.png"), help="PNG to write (default eml-demo.png)"
     )
     parser.add_argument("--keep", action="store_true", help="keep everything running at the end, until Ctrl-C")
-    parser.set_defaults(run=_run)
-
-
-def positive(text: str) -> int:
-    """A number of things, for argparse."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, not {number}")
-    return number
+    set_run(parser, _run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read with numpy's import: the job wants the other cores
-    return told("eml demo", lambda: _demo(arguments))
-
-
-def _demo(arguments: argparse.Namespace) -> None:
     from eml.local.demo import Options, run  # noqa: PLC0415  numpy and the like would slow `eml --help`
 
     chosen = vars(arguments)
     run(Options(**{name: chosen[name] for name in Options.__slots__}))
-
-
-def told(command: str, run: Callable[[], None]) -> int:
-    """Run it and return the exit status; what went wrong is told in a line that says what to do."""
-    from eml.core.errors import EmlError  # noqa: PLC0415  imports numpy
-
-    try:
-        run()
-    except KeyboardInterrupt:
-        sys.stderr.write("Stopped.\n")
-        return INTERRUPTED
-    except EmlError as error:
-        sys.stderr.write(f"{command}: {error}\n")
-    except ModuleNotFoundError as error:
-        sys.stderr.write(f"{command}: {error}. Install what it needs: pip install 'eml[local]'.\n")
-    else:
-        return 0
-    return 1
+    return OK

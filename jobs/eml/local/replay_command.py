@@ -7,7 +7,7 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eml.local.command import positive, told
+from eml.terminal import OK, add_settings, overrides, positive, set_run, settings_file
 
 if TYPE_CHECKING:
     from eml.local.record_lines import Entry
@@ -17,38 +17,31 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Register `eml replay`."""
     parser = subparsers.add_parser("replay", help="a file of records through the logic of the job, without Flink")
     parser.add_argument("file", type=Path, metavar="FILE", help="schemas and records (JSON Lines), see `eml capture`")
-    parser.add_argument("--settings", type=Path, metavar="FILE", help="of the job; addresses in it are not used")
+    add_settings(parser)
     parser.add_argument("--key", action="append", metavar="NAME", help="only this key (repeatable; default all)")
     parser.add_argument(
         "--cut", type=positive, default=1, metavar="N", help="records per micro-batch (default 1; changes nothing)"
     )
     parser.add_argument("--summary", action="store_true", help="a table with a line per key instead of all results")
-    parser.set_defaults(run=_run)
+    set_run(parser, _run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read with numpy's import: sums in the order of the job's
-    return told("eml replay", lambda: _replay(arguments))
-
-
-def _replay(arguments: argparse.Namespace) -> None:
     from eml.local import record_file, replay_output, replay_settings  # noqa: PLC0415  numpy would slow `eml --help`
     from eml.local.replay import Replay  # noqa: PLC0415
 
-    settings = replay_settings.load(arguments.settings)
+    settings = replay_settings.load(settings_file(arguments.settings), overrides=overrides(arguments.overrides))
     entries = record_file.read(arguments.file, settings.kafka.readings_topic, settings.kafka.labels_topic)
     chosen = _of_keys(entries, arguments.key, arguments.file)
     replay = Replay(settings, arguments.cut)
     said = replay.run(chosen)
-    try:
-        if arguments.summary:
-            deque(said, maxlen=0)  # the table comes at the end
-            sys.stdout.write(replay_output.summary(replay.figures))
-        else:
-            sys.stdout.writelines(f"{replay_output.line_of(each)}\n" for each in said)
-        sys.stdout.flush()
-    except BrokenPipeError:  # as under `| head`: the reader has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the exit would try to flush once more
+    if arguments.summary:
+        deque(said, maxlen=0)  # the table comes at the end
+        sys.stdout.write(replay_output.summary(replay.figures))
+    else:
+        sys.stdout.writelines(f"{replay_output.line_of(each)}\n" for each in said)
+    return OK
 
 
 def _of_keys(entries: "list[Entry]", keys: list[str] | None, file: Path) -> "list[Entry]":

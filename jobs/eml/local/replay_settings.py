@@ -17,9 +17,12 @@ USED = ("kafka.readings_topic", "kafka.labels_topic")
 PLACEHOLDERS = {"kafka.bootstrap_servers": "replay:1", "registry.url": "http://replay"}
 
 
-def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
+def load(
+    path: Path | None = None, environ: Mapping[str, str] = os.environ, overrides: Mapping[str, object] = {}
+) -> Settings:
     """What a replay uses of a job's file (`path`, else the one EML_SETTINGS names, else none) and environment."""
     draft = Draft.of(path, environ)
+    draft.add_overrides(overrides)
     for name in [name for name in draft.values if name.startswith(UNUSED) and name not in USED]:
         del draft.values[name]
     draft.add_overrides(PLACEHOLDERS)

@@ -12,7 +12,7 @@ from pathlib import Path
 from eml.local import broker as brokers
 from eml.local import registry as registries
 from eml.local.broker import Broker
-from eml.local.errors import LocalError, StartError
+from eml.local.errors import LocalError, UnreachableError
 from eml.local.registry import Registry
 
 
@@ -59,12 +59,10 @@ class Stack:
 
     def start(self) -> None:
         """Start what has no address yet and wait until it is healthy; check the rest."""
-        if self._broker is None and not brokers.answers(self.bootstrap_servers):
-            raise StartError(
-                f"No Kafka broker answers at {self.bootstrap_servers}. Start it, or leave the address out."
-            )
-        if self._registry is None and not registries.answers(self.registry_url):
-            raise StartError(f"No registry answers at {self.registry_url}/subjects. Start it, or leave the URL out.")
+        check_given(
+            self.bootstrap_servers if self._broker is None else None,
+            self.registry_url if self._registry is None else None,
+        )
         for process in self.processes:
             process.start()
 
@@ -73,6 +71,14 @@ class Stack:
         with ExitStack() as stops:  # stops the broker also where the registry's stop was interrupted
             for process in self.processes:
                 stops.callback(process.stop)
+
+
+def check_given(bootstrap_servers: str | None, registry_url: str | None) -> None:
+    """Raise where a broker or a registry that is named by its address does not answer."""
+    if bootstrap_servers and not brokers.answers(bootstrap_servers):
+        raise UnreachableError(f"No Kafka broker answers at {bootstrap_servers}. Start it, or leave the address out.")
+    if registry_url and not registries.answers(registry_url):
+        raise UnreachableError(f"No registry answers at {registry_url}/subjects. Start it, or leave the URL out.")
 
 
 @contextmanager

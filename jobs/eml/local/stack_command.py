@@ -5,9 +5,10 @@ Called by `eml.cli`; calls `background`, imported only when a command runs.
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from eml.terminal import OK, PROBLEM, set_run
 
 if TYPE_CHECKING:
     from eml.local.state import State
@@ -24,26 +25,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     status = commands.add_parser("status", help="say whether they are healthy (exit status 0) or not (1)")
     for command, run in ((up, _up), (down, _down), (status, _status)):
         command.add_argument("--folder", type=Path, help="data, logs and state (default: stack in the user's cache)")
-        command.set_defaults(run=_reporting(run))
-
-
-def _reporting(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """Print an error of the stack as its message, which says what to do."""
-
-    def reporting(arguments: argparse.Namespace) -> int:
-        from eml.local.errors import LocalError  # noqa: PLC0415  numpy would slow `eml --help`
-
-        try:
-            return run(arguments)
-        except LocalError as error:
-            sys.stderr.write(f"{error}\n")
-        except KeyboardInterrupt:
-            sys.stderr.write("Interrupted.\n")
-        except ModuleNotFoundError as error:
-            sys.stderr.write(f"{error}. Install what the stack needs: pip install 'eml[local]'.\n")
-        return 1
-
-    return reporting
+        set_run(command, run)
 
 
 def _folder(arguments: argparse.Namespace) -> Path:
@@ -74,7 +56,7 @@ def _down(arguments: argparse.Namespace) -> int:
     from eml.local import background  # noqa: PLC0415
 
     _say("Stopped." if background.down(_folder(arguments)) else "Nothing runs.")
-    return 0
+    return OK
 
 
 def _status(arguments: argparse.Namespace) -> int:
@@ -83,7 +65,7 @@ def _status(arguments: argparse.Namespace) -> int:
     known = background.find(_folder(arguments))
     if known is None:
         _say("Nothing runs. Start it with `eml local up`.")
-        return 1
+        return PROBLEM
     return _report(known, background.health(known))
 
 
@@ -96,10 +78,10 @@ def _report(known: "State", health: dict[str, bool]) -> int:
         _say(f"log       {log}")
     if not all(health.values()):
         _say("Look into the logs; `eml local down` and `up` start it anew.")
-        return 1
+        return PROBLEM
     _say(f"export EML_KAFKA_BOOTSTRAP_SERVERS={known.bootstrap_servers}")
     _say(f"export EML_REGISTRY_URL={known.registry_url}")
-    return 0
+    return OK
 
 
 def _say(line: str) -> None:

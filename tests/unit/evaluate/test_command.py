@@ -112,7 +112,7 @@ def fresh_python(code: str, *arguments: object) -> "subprocess.CompletedProcess[
 def test_without_rich_the_extra_to_install_is_named(own_file):
     code = "import sys; sys.modules['rich'] = None; from eml.cli import main; sys.exit(main(sys.argv[1:]))"
     done = fresh_python(code, "evaluate", "one-shot", "--data", own_file, *OWN)
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (1, "")
     assert "eml[evaluate]" in done.stderr
     assert fresh_python(code, "--version").returncode == 0
 

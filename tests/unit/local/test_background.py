@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from eml.local import background, state
-from eml.local.errors import LocalError, StartError
+from eml.local.errors import LocalError, StartError, UnreachableError
 from eml.local.state import ProcessId, State, process_id
 
 NOBODY = "http://127.0.0.1:1"
@@ -35,7 +35,7 @@ def test_two_keepers_do_not_share_a_folder(tmp_path):
 
 
 def test_a_stack_that_does_not_come_up_leaves_no_state(tmp_path):
-    with pytest.raises(StartError, match="No registry answers"):
+    with pytest.raises(UnreachableError, match="No registry answers"):
         background.up(tmp_path, registry_url=NOBODY)
     assert background.find(tmp_path) is None
 

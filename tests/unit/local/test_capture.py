@@ -120,7 +120,7 @@ def test_nothing_to_capture_is_told_and_writes_nothing(settings, tmp_path):
 
 
 def test_the_command_says_what_it_wrote(settings, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("eml.settings.load", lambda _: settings)
+    monkeypatch.setattr("eml.settings.load", lambda *_, **__: settings)
     file = tmp_path / "records.jsonl"
     assert cli.main(["capture", str(file)]) == 0
     out, err = capsys.readouterr()

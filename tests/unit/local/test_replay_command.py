@@ -40,15 +40,16 @@ def test_the_summary_has_a_line_for_each_key(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "advice"),
+    ("arguments", "status", "advice"),
     [
-        (["none.jsonl"], "none.jsonl: cannot be read"),
-        ([FILE, "--key", "pump-3"], "no record of key 'pump-3': there are pump-1, pump-2"),
-        ([FILE, "--settings", "none.toml"], "none.toml: cannot be read"),
+        (["none.jsonl"], 1, "none.jsonl: cannot be read"),
+        ([FILE, "--key", "pump-3"], 1, "no record of key 'pump-3': there are pump-1, pump-2"),
+        ([FILE, "--settings", "none.toml"], 2, "none.toml: cannot be read"),
+        ([FILE, "-S", "learning.windows=1"], 2, "did you mean learning.window_ms?"),
     ],
 )
-def test_mistakes_are_told_in_a_line(capsys, arguments, advice):
-    assert cli.main(["replay", *arguments]) == 1
+def test_mistakes_are_told_in_a_line(capsys, arguments, status, advice):
+    assert cli.main(["replay", *arguments]) == status
     out, err = capsys.readouterr()
     assert not out
     assert err.startswith("eml replay: ")

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from eml.local import broker as brokers
-from eml.local.errors import LocalError, StartError
+from eml.local.errors import LocalError, UnreachableError
 from eml.local.process import LOOPBACK, free_port
 from eml.local.stack import Stack, running
 
@@ -36,19 +36,19 @@ def test_a_part_given_by_address_is_not_ours_to_stop(tmp_path):
 
 
 def test_a_given_broker_that_does_not_answer_is_an_error_before_anything_starts(tmp_path):
-    with pytest.raises(StartError, match=f"No Kafka broker answers at {NOBODY}"), running(tmp_path, NOBODY):
+    with pytest.raises(UnreachableError, match=f"No Kafka broker answers at {NOBODY}"), running(tmp_path, NOBODY):
         pass
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_given_registry_that_does_not_answer_is_an_error_before_anything_starts(tmp_path):
     url = f"http://{NOBODY}"
-    with pytest.raises(StartError, match=f"No registry answers at {url}"), running(tmp_path, registry_url=url):
+    with pytest.raises(UnreachableError, match=f"No registry answers at {url}"), running(tmp_path, registry_url=url):
         pass
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_that_says_nothing_does_not_pass_for_a_broker(tmp_path):
     port = free_port()
-    with socket.create_server((LOOPBACK, port)), pytest.raises(StartError, match="No Kafka broker answers"):
+    with socket.create_server((LOOPBACK, port)), pytest.raises(UnreachableError, match="No Kafka broker answers"):
         Stack(tmp_path, f"{LOOPBACK}:{port}", f"http://{NOBODY}").start()

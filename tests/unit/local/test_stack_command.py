@@ -59,8 +59,11 @@ def test_an_error_is_printed_without_a_traceback(tmp_path, capsys):
 def test_up_with_a_registry_that_is_not_there_says_so(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("eml.local.jars.folder_of", lambda _: tmp_path)  # as if the jars were there
     url = "http://127.0.0.1:1"
-    assert cli.main(["local", "up", "--folder", str(tmp_path / "stack"), "--registry", url]) == 1
-    assert capsys.readouterr().err == f"No registry answers at {url}/subjects. Start it, or leave the URL out.\n"
+    assert cli.main(["local", "up", "--folder", str(tmp_path / "stack"), "--registry", url]) == 3
+    assert (
+        capsys.readouterr().err
+        == f"eml local up: No registry answers at {url}/subjects. Start it, or leave the URL out.\n"
+    )
 
 
 def test_local_alone_asks_for_a_command(capsys):

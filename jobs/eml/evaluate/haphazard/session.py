@@ -27,12 +27,8 @@ _TRIAL = "eml.evaluate.haphazard.trial"  # the code all figures depend on, with 
 _ONE_SEED = ("majority", *PEERS)  # nothing in them is random: they run once, as seed 0
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Evaluate as asked; return the exit status."""
-    return request.answer(_evaluate, arguments)
-
-
-def _evaluate(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
+    """Evaluate as asked."""
     methods = spell(arguments.methods, HAPHAZARD_METHODS, "method")
     target = request.target("json", arguments.json)
     if not set(PEERS).isdisjoint(methods):

@@ -29,12 +29,8 @@ from eml.evaluate.trial import Source, dataset_of
 _TRIAL = "eml.evaluate.prequential.trial"  # the code all figures depend on, with what it imports
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Evaluate as asked; return the exit status."""
-    return request.answer(_evaluate, arguments)
-
-
-def _evaluate(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
+    """Evaluate as asked."""
     methods = spell(arguments.methods, STREAM_METHODS, "method")
     target = request.target("json", arguments.json)
     chosen = _sources(arguments)

@@ -13,12 +13,8 @@ from eml.evaluate.keeping.store import Store
 from eml.evaluate.reporting import contents, markdown, page
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Report as asked; return the exit status."""
-    return request.answer(_report, arguments)
-
-
-def _report(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
+    """Report as asked."""
     targets = {name: request.target(name, getattr(arguments, name)) for name in ("html", "markdown")}
     folder = Path(arguments.keep)
     if not folder.is_dir():

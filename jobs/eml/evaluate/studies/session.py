@@ -29,9 +29,9 @@ Trial = TypeVar("Trial", CurveTrial, SurfaceTrial)
 Outcome = TypeVar("Outcome", Curve, Point)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Study as asked; return the exit status."""
-    return request.answer(_convergence if arguments.scenario == "convergence" else _surface, arguments)
+def run(arguments: argparse.Namespace) -> None:
+    """Study as asked."""
+    (_convergence if arguments.scenario == "convergence" else _surface)(arguments)
 
 
 def _convergence(arguments: argparse.Namespace) -> None:

@@ -10,7 +10,6 @@ import time
 import pytest
 
 from eml import cli
-from eml.evaluate import request
 
 OWN = ("--split", "2,4,2", "--batch", "12", "--memory", "60", "--jobs", "1")
 
@@ -74,14 +73,6 @@ def test_interrupted_what_is_finished_is_kept(own_file, tmp_path):
     assert run.returncode == 130
     assert f"interrupted; {finished} of 500 trials were finished and are kept in {kept}" in err
     assert 2 <= finished < 500
-
-
-def test_an_interruption_that_kept_nothing_says_so(capsys):
-    def interrupted(_: object) -> None:
-        raise KeyboardInterrupt
-
-    assert request.answer(interrupted, None) == 130  # type: ignore[arg-type]
-    assert "nothing was written" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_is_refused_before_any_work(own_file, tmp_path, capsys):

@@ -3,7 +3,6 @@
 LocalError              catch-all of `eml.local`; a command prints it and ends with its exit status
 ├── ToolMissingError    a program is not installed: install it
 ├── JarsError           the jars cannot be resolved, or are not the locked ones
-├── UnreachableError    the broker or the registry of an address does not answer: correct the setting, or start it
 ├── StartError          a process did not become healthy; the message ends with its log's last lines
 ├── RecordFileError     a file of records cannot be read or written: correct the line that the message names
 ├── CaptureError        Kafka or the registry does not give what is asked for
@@ -24,12 +23,6 @@ class ToolMissingError(LocalError):
 
 class JarsError(LocalError):
     """Jars that cannot be resolved, or that are not the ones in the lock file."""
-
-
-class UnreachableError(LocalError):
-    """No broker or no registry answers at an address, or it does not let us in."""
-
-    exit_status = 3  # eml.terminal.UNREACHABLE
 
 
 class StartError(LocalError):

@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 Row = TypeVar("Row")
 CELLS = ("absent", "survived", "augmented", "vanished", "renamed", "returned", "retiring")  # of the feature matrix
+PAGE_ROWS = 50  # of a list, on each page
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,13 @@ from eml.watch import words
 from eml.watch.views import Accuracy, Mark, Rollout
 
 Figure = dict[str, Any]  # Plotly's own form
-COLOURS = ("#2a78d6", "#d97706", "#12947a", "#b44fb8", "#7a5c3a", "#6b7785")
+COLOURS = ("#2a78d6", "#d97706", "#12947a", "#b44fb8", "#6b7785", "#9a7038")
 SHADE = "#808a94"  # of a cold restart
 SHAPES = {"evolution": "diamond", "drift": "triangle-down", "announced": "circle", "recovery": "star"}
 MOST_VERSIONS = len(COLOURS)
 MOST_MARKS = 30
+MOST_POINTS = 90  # of a curve of accuracy
+ENOUGH = 20  # labels that a point stands for
 CONFIG: Any = {"displayModeBar": False, "responsive": True, "showTips": False, "doubleClick": False}
 
 
@@ -39,7 +41,7 @@ def rollout(seen: Rollout) -> Figure:
             "y": list(counts),
             "name": label(name),
             "line": {"width": 1.5, "color": colour, "shape": "hv"},
-            "fillcolor": colour,
+            "fillcolor": f"{colour}b8",
             "hovertemplate": "%{y:,} devices",
         }
         for (name, counts), colour in zip(bands.items(), COLOURS, strict=False)
@@ -69,8 +71,7 @@ def _bands(devices: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
 
 def accuracy(curve: Accuracy) -> Figure:
     """Right answers over time; a cold restart as a shadow, what happened as marks on top."""
-    times = list(curve.times_ms)
-    own, cold = _percents(curve.accuracy), _percents(curve.cold)
+    times, own, cold = smoothed(curve)
     known = [value for value in [*own, *cold] if value is not None]
     low = max(0.0, 10 * (min(known, default=0.0) // 10) - 5)
     traces: list[Figure] = []
@@ -88,6 +89,30 @@ def accuracy(curve: Accuracy) -> Figure:
     layout["yaxis"]["range"] = [low, 104]
     layout["shapes"] = [_upright(mark) for mark in marks]
     return {"data": traces, "layout": layout}
+
+
+def smoothed(curve: Accuracy) -> tuple[list[int], list[float | None], list[float | None]]:
+    """Times and percents of points that stand for enough labels each: of few labels a share says little."""
+    enough = max(ENOUGH, sum(curve.scored) / MOST_POINTS)
+    times: list[int] = []
+    own: list[float | None] = []
+    cold: list[float | None] = []
+    begin = labels = 0
+    for at, scored in enumerate(curve.scored):
+        labels += scored
+        if labels >= enough or at == len(curve.scored) - 1:
+            part = slice(begin, at + 1)
+            times.append(curve.times_ms[at])
+            own.append(_mean(curve.accuracy[part], curve.scored[part]))
+            cold.append(_mean(curve.cold[part], curve.scored[part]))
+            begin, labels = at + 1, 0
+    return times, own, cold
+
+
+def _mean(shares: Sequence[float | None], weights: Sequence[int]) -> float | None:
+    known = [(share, weight) for share, weight in zip(shares, weights, strict=True) if share is not None and weight]
+    total = sum(weight for _, weight in known)
+    return 100 * sum(share * weight for share, weight in known) / total if total else None
 
 
 def accuracy_text(curve: Accuracy) -> str:
@@ -143,10 +168,6 @@ def _upright(mark: Mark) -> Figure:
         "line": line,
         "layer": "below",
     }
-
-
-def _percents(values: Sequence[float | None]) -> list[float | None]:
-    return [None if value is None else 100 * value for value in values]
 
 
 def _layout(unit: str, hovermode: str) -> Figure:

@@ -31,6 +31,7 @@ ASSETS = Path(__file__).parent / "assets"
 THREADS = 4  # viewers that are answered at the same time
 KEPT = 64  # screens that are remembered, so that only what changed on them is sent; more viewers get all of it
 CLOSING_S = 5.0
+LARGEST_PORT = 65_535
 LARGEST_REQUEST = 1 << 20  # bytes; the page sends some hundred
 
 
@@ -96,10 +97,12 @@ def serve(fleet: Fleet, host: str, port: int, token: str | None, *, open_browser
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= LARGEST_PORT:
+        raise WatchError(f"There is no port {port}: choose another --port, from 0 to {LARGEST_PORT}.")
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family)
-    except (OSError, OverflowError, UnicodeError) as error:
+        family, _, _, _, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+        return socket.create_server((address[0], port), family=family)
+    except (OSError, UnicodeError) as error:
         why = f"The page cannot listen on {host}:{port} ({error}): choose another --host or --port."
         raise WatchError(why) from error
 

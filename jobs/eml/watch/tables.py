@@ -101,7 +101,7 @@ def bars(caption: str, counts: Mapping[str, int], empty: str, links: Mapping[str
     return html.Div(table(caption, columns, rows, empty), className="bars")
 
 
-def shares(caption: str, parts: Mapping[str, float], empty: str, name: str = "View") -> Component:
+def shares(caption: str, parts: Mapping[str, float], name: str = "View") -> Component:
     """Shares of a whole with a bar each, largest first."""
     ordered = sorted(parts.items(), key=lambda item: -item[1])[:SHOWN]
     rows = [
@@ -109,7 +109,7 @@ def shares(caption: str, parts: Mapping[str, float], empty: str, name: str = "Vi
         for part, share in ordered
     ]
     columns = (Column(name), Column("Bar"), Column("Share", number=True))
-    return html.Div(table(caption, columns, rows, empty), className="bars")
+    return html.Div(table(caption, columns, rows, "None."), className="bars")
 
 
 def _bar(value: float, largest: float, label: str) -> Component:

@@ -15,6 +15,7 @@ from eml.watch.screens.missing import missing
 from eml.watch.tables import Cell, Column, tile
 from eml.watch.views import DeviceDetail, DeviceRow, Fleet, PredictionRow
 
+NEWEST = 50  # predictions that are listed
 SCORES = 3  # labels of a prediction that are shown with their scores
 NO_DEVICES = "No device yet: one appears with its first prediction."
 
@@ -44,7 +45,7 @@ def _columns(address: Address) -> tuple[Column, ...]:
 
     return (
         ordered("Device", "key", number=False),
-        Column("Version"),
+        Column("Version", minor=True),
         Column("Stage", minor=True),
         ordered("Accuracy", "accuracy"),
         Column("Predictions", number=True, minor=True),
@@ -75,7 +76,7 @@ def opened(fleet: Fleet, address: Address) -> Component:
     if detail is None:
         why = f"No device named “{words.plain(address.key)}” has been seen."
         return missing("Device", why, addresses.DEVICES)
-    predictions = [_prediction(row) for row in detail.predictions]
+    predictions = [_prediction(row) for row in detail.predictions[:NEWEST]]
     return html.Div(
         [
             html.H1(words.plain(detail.row.key) or "(no name)", tabIndex=-1),

@@ -121,16 +121,15 @@ def _cards(detail: EvolutionDetail) -> list[Component | None]:
     return [
         tables.card("Features", _feature_lists(detail)),
         tables.card("Taken over", [_takeovers(detail)]) if detail.vanished else None,
-        tables.card("Views", [tables.shares("Share of each view in the answers", detail.shares, NO_SHARES)]),
+        tables.card("Views", [tables.shares("Share of each view in the answers", detail.shares)])
+        if detail.shares
+        else None,
         tables.card("Drift", [html.P(words.plain(detail.drift) or "No drift followed.")]),
         tables.card("Not features", [_ignored(detail)]) if detail.ignored else None,
         tables.card("Warnings", [html.Ul([html.Li(words.plain(each)) for each in detail.warnings])])
         if detail.warnings
         else None,
     ]
-
-
-NO_SHARES = "This event does not say what the views' shares were."
 
 
 def _feature_lists(detail: EvolutionDetail) -> list[Cell]:

@@ -91,11 +91,12 @@ def overview() -> None:
     sheet.box(190, 208, 140, 44, ["Kafka", "labels, sooner or later"])
     outs = (
         ("predictions", "one per reading, at once"),
+        ("scores", "right or wrong, once known"),
         ("evolutions", "what changed, what it cost"),
         ("dead-letters", "record and reason"),
     )
     for number, (name, says) in enumerate(outs):
-        y = 50 + 58 * number
+        y = 21 + 58 * number
         sheet.box(650, y, 190, 48, [name, says])
         sheet.arrow((582, 134), (616, 134), (616, y + 24), (648, y + 24))
     sheet.arrow((142, 134), (188, 134))
@@ -121,8 +122,8 @@ def journey() -> None:
     sheet.box(236, 224, 150, 60, ["5. Learn", "when a window closes"], "ours")
     sheet.box(446, 44, 150, 60, ["Schema registry", "asked once per id"])
     sheet.text(670, 30, "Java", "b")
-    for number, name in enumerate(("predictions", "evolutions", "dead-letters")):
-        sheet.box(670, 44 + 58 * number, 160, 44, [name])
+    for number, name in enumerate(("predictions", "scores", "evolutions", "dead-letters")):
+        sheet.box(670, 44 + 48 * number, 160, 36, [name])
     sheet.box(670, 240, 160, 60, ["State of a key", "bytes, checkpointed"])
     sheet.arrow((99, 106), (99, 132))
     sheet.arrow((176, 164), (206, 164), (206, 74), (234, 74))

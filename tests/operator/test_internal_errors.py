@@ -11,6 +11,7 @@ from eml.core import EvolvingMetricLearner
 from eml.settings import JobSettings
 from eml.stream.keys import KeyName
 from eml.stream.output.encoder import Encoder, read_prediction
+from eml.stream.output.predictions import PredictedReadings
 from eml.stream.records import Raw
 from tests.operator.test_operator import BUCKET, SETTINGS, STREAM, Task, in_pieces, predictions
 from tests.unit.stream.models.test_key_model import records
@@ -48,7 +49,7 @@ def sent(task: Task, raws: list[Raw], size: int) -> tuple[list[bytes], list[Any]
 def test_a_reading_that_cannot_be_served_is_a_dead_letter_and_the_model_is_as_it_was_before_it(monkeypatch, size):
     raws = records(STREAM)
     without = predictions(Task().send("pump", raws[:BAD] + raws[BAD + 1 :]))
-    failing(monkeypatch, "predict_many", values_of(raws, BAD))
+    failing(monkeypatch, "answers", values_of(raws, BAD))
     task = Task()
     said, letters = sent(task, raws, size)
     assert said == without
@@ -63,7 +64,7 @@ def test_a_reading_that_cannot_be_served_is_a_dead_letter_and_the_model_is_as_it
 
 def test_after_a_restart_the_same_record_does_not_loop(monkeypatch):
     raws = records(STREAM)
-    failing(monkeypatch, "predict_many", values_of(raws, BAD))
+    failing(monkeypatch, "answers", values_of(raws, BAD))
     task = Task()
     first = sent(task, raws[:60], 20)
     again = sent(Task(runtime=task.runtime), raws[60:], 20)
@@ -89,14 +90,14 @@ def test_labelled_readings_that_cannot_be_learnt_are_dropped_and_the_key_goes_on
 
 def test_what_cannot_be_written_is_a_dead_letter_too(monkeypatch):
     raws = records([1] * 20)
-    real = Encoder.prediction
+    real = Encoder.predictions
 
-    def prediction(self: Encoder, key: str, scored: Any) -> bytes:
-        if scored.position.offset == 7:
+    def predictions(self: Encoder, key: KeyName, said: PredictedReadings) -> list[bytes]:
+        if 7 in said.names.offsets:
             raise UnforeseenError
-        return real(self, KeyName(key), scored)
+        return real(self, key, said)
 
-    monkeypatch.setattr(Encoder, "prediction", prediction)
+    monkeypatch.setattr(Encoder, "predictions", predictions)
     said, letters = sent(Task(), raws, 20)
     assert len(said) == 19
     assert [headers["eml.errors.reason"] for _, _, headers in letters] == [b"internal"]
@@ -104,7 +105,7 @@ def test_what_cannot_be_written_is_a_dead_letter_too(monkeypatch):
 
 def test_a_setting_stops_the_task_instead(monkeypatch):
     raws = records(STREAM)
-    failing(monkeypatch, "predict_many", values_of(raws, BAD))
+    failing(monkeypatch, "answers", values_of(raws, BAD))
     task = Task(replace(SETTINGS, job=JobSettings(on_internal_error="stop")))
     with pytest.raises(UnforeseenError):
         task.send("pump", raws)
@@ -126,7 +127,7 @@ def test_a_key_whose_state_is_damaged_does_not_stop_its_neighbours(part):
 def test_records_that_wait_behind_one_that_fails_go_on_waiting(monkeypatch):
     raws = records([1] * 40 + [2] * 20)
     without = predictions(Task().send("pump", raws[:BAD] + raws[BAD + 1 :]))
-    failing(monkeypatch, "predict_many", values_of(raws, BAD))
+    failing(monkeypatch, "answers", values_of(raws, BAD))
     task = Task()
     task.registry.down = {20}
     said = predictions(task.send("pump", raws))

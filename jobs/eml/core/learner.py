@@ -93,6 +93,11 @@ class EvolvingMetricLearner:
         return self._state.fresh is not None
 
     @property
+    def fresh_answers(self) -> bool:
+        """Whether there is a fresh start that has seen enough to predict."""
+        return experts.fresh_answers(self._state)
+
+    @property
     def age(self) -> int:
         """Labelled samples learnt since the last evolution."""
         return self._state.since

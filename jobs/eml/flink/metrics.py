@@ -75,10 +75,6 @@ class Metrics:
         """Records came that `eml dead-letters replay` has sent again."""
         self._counted["replayed"] += count
 
-    def predicted(self, count: int) -> None:
-        """Readings were predicted, and nothing else happened."""
-        self._counted["predictions"] += count
-
     def updated(self) -> None:
         """A model was written."""
         self._counted["updates"] += 1

@@ -142,19 +142,6 @@ class ModelStore:
         self._cache.move_to_end(key)
         return live
 
-    def at_hand(self, key: KafkaKey) -> Live | None:
-        """A model in the cache none of whose records waits, and of which nothing need be written."""
-        live = self._cache.get(key)
-        if live is None or key in self._queues[self._bucket] or self._is_old(live.index):
-            return None
-        self._cache.move_to_end(key)
-        return live
-
-    def recount(self, live: Live) -> None:
-        """A model in the cache was asked: what that needs was laid out, and may take some memory."""
-        self._cached_bytes += live.count()
-        self._shrink()
-
     def load(self, name: KeyName, parts: state_codec.StateParts) -> KeyModel:
         """A model from its parts."""
         return state_codec.load(name, self._settings, parts, self._warm_start)

@@ -83,7 +83,7 @@ class EvolvingOperator(KeyedProcessFunction):
         self._decode = call.decode
         self._metrics.replayed(call.replayed())
         for key, numbers in call.models.items():
-            if not self._answer(key, numbers, call):
+            if not self._serve_columns(key, numbers, call):
                 self._serve(key, call.raws(numbers), ctx)
         yield from self._finished()
 
@@ -102,26 +102,26 @@ class EvolvingOperator(KeyedProcessFunction):
         self._metrics.flush()
         yield from self._rows.rows(written)
 
-    def _answer(self, key: KafkaKey, numbers: list[int], call: MicroBatch) -> bool:
-        """Answer readings of a model at which nothing else happens; False where more may happen, or something is wrong.
+    def _serve_columns(self, key: KafkaKey, numbers: list[int], call: MicroBatch) -> bool:
+        """Serve good readings of one schema without an object for each; False where they are others.
 
-        Then they are served one after another, which finds what is wrong and with which.
+        Where something is wrong, the model is as it was before: `_serve` finds what it is, and with which record.
         """
-        live = self._store.at_hand(key)
-        readings = call.unlabelled(numbers) if live is not None else None
-        if live is None or readings is None:
+        if key in self._store.queues():
             return False
         try:
-            devices = [live.model.device_of(kafka_key) for kafka_key in readings.keys]
-            answers = live.model.predict_unlabelled(readings, self._newest.newest)
-            if answers is None:
+            live, no_name = self._live(key)
+            readings = call.readings(numbers, live.model.device_of)
+            if no_name is not None or readings is None:
                 return False
-            written = self._rows.answered(live.model.key, devices, readings, answers)
-        except Exception:  # noqa: BLE001  nothing was changed
+            results = live.model.serve(readings, self._newest.newest)
+            written = self._rows.written(key, live.model.key, results)
+        except STOPS:
+            raise
+        except Exception:  # noqa: BLE001  it comes again there
+            self._store.forget(key)
             return False
-        self._store.recount(live)
-        self._out.add(written)
-        self._metrics.predicted(len(numbers))
+        self._store_model(key, live, results, written)
         return True
 
     # -- a model ---------------------------------------------------------------------------------------------------
@@ -206,13 +206,19 @@ class EvolvingOperator(KeyedProcessFunction):
             results = self._isolated(key, live, records)
             written = self._rows.written(key, live.model.key, results)
             failed = True
-        if self._store.store(key, live, everything=failed):
-            self._metrics.updated()
-        self._tell(live.model.key, results)
-        self._out.add(written)
+        self._store_model(key, live, results, written, everything=failed)
         if results.waiting:
             self._wait(key, live, results.waiting, ctx)
             self._set_timer(key, results.retry_after_ms, ctx)
+
+    def _store_model(
+        self, key: KafkaKey, live: Live, results: Results, written: Written, *, everything: bool = False
+    ) -> None:
+        """A model has served records: keep what changed in it, and what it gave."""
+        if self._store.store(key, live, everything=everything):
+            self._metrics.updated()
+        self._tell(live.model.key, results)
+        self._out.add(written)
 
     def _run(self, model: KeyModel, records: Sequence[Raw]) -> Results:
         return model.step(records, self._look_up(model.key), self._newest.newest, self._decode)

@@ -11,12 +11,11 @@ from pyflink.common import Row, Types
 
 from eml.flink.model_store import BYTES
 from eml.settings import Settings
-from eml.stream.avro.micro_batch import Columns, MicroBatch, ReadingColumns
+from eml.stream.avro.micro_batch import Columns, MicroBatch
 from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.models.reading_batch import Results
 from eml.stream.output import dead_letters
 from eml.stream.output.encoder import Encoder
-from eml.stream.output.predictions import PredictedRows
 
 HEADERS = Types.MAP(Types.STRING(), BYTES)
 # A micro-batch has a column for each of model, key, partition, offset, timestamp, value, headers and whether it is a
@@ -76,22 +75,13 @@ class Rows:
             self._limits,
         )
 
-    def answered(
-        self, name: KeyName, devices: Sequence[KeyName], readings: ReadingColumns, answers: PredictedRows
-    ) -> Written:
-        """The predictions of readings at which nothing else happened."""
-        return Written(
-            [key.encode("latin-1") or None for key in readings.keys],
-            self._encoder.predictions(name, devices, readings, answers),
-        )
-
     def written(self, key: KafkaKey, name: KeyName, results: Results) -> Written:
         """What became of a model's records; its `name` stands in predictions and events."""
         encoder, kafka_key = self._encoder, key.encode("latin-1")
         written = Written()
-        for scored in results.predictions:
-            written.prediction_keys.append(scored.kafka_key.encode("latin-1") or None)
-            written.predictions.append(encoder.prediction(name, scored))
+        for said in results.predictions.pieces:
+            written.prediction_keys += [of_record.encode("latin-1") or None for of_record in said.names.keys]
+            written.predictions += encoder.predictions(name, said)
         for evolved in results.evolutions:
             written.evolutions.append(Row(kafka_key or None, encoder.evolution(name, evolved)))
         for dead in results.dead_letters:

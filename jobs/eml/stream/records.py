@@ -46,3 +46,45 @@ class Raw:
     key: KafkaKey = NO_KAFKA_KEY
     device: KeyName = NO_KEY_NAME  # whose record it is, where a model has many devices; empty: the model's
     number: int = -1  # in the micro-batch that brought it; -1: it was kept meanwhile
+
+
+@dataclass(slots=True)
+class ReadingNames:
+    """What names some readings of one model and topic: an entry for each in every column."""
+
+    topic: str
+    keys: list[KafkaKey]
+    devices: list[KeyName]  # empty where the model has only one
+    partitions: list[int]
+    offsets: list[int]
+    timestamps_ms: list[int]
+    event_ids: list[str | None]
+    event_times: list[int | None]
+    labels: list[str | None]  # that came inside them
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def position(self, row: int) -> Position:
+        """Where one of them stands in Kafka."""
+        return Position(self.topic, self.partitions[row], self.offsets[row], self.timestamps_ms[row])
+
+    def reference(self, row: int) -> RecordReference:
+        """One of them as the record at which something happened."""
+        return RecordReference(self.position(row), self.event_times[row])
+
+    def at(self, rows: slice) -> "ReadingNames":
+        """Some of them, in a row."""
+        if rows.start == 0 and rows.stop == len(self):
+            return self
+        return ReadingNames(
+            self.topic,
+            self.keys[rows],
+            self.devices[rows],
+            self.partitions[rows],
+            self.offsets[rows],
+            self.timestamps_ms[rows],
+            self.event_ids[rows],
+            self.event_times[rows],
+            self.labels[rows],
+        )

@@ -7,7 +7,9 @@ import pytest
 from eml.settings import LimitsSettings
 from eml.stream.keys import KeyName
 from eml.stream.models.key_model import KeyModel
+from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.output.encoder import Encoder
+from eml.stream.output.predictions import Prediction
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from tests.synthetic import Device, label_value
@@ -59,7 +61,8 @@ def test_a_label_too_long_is_a_dead_letter(long):
 def test_so_many_distinct_labels_end_at_the_limit_and_predictions_fit(cut):
     settings = replace(PLAIN, limits=LimitsSettings(classes=20))
     raws = labelled([f"class {n % 35}" for n in range(105)])
-    model, predicted, dead = KeyModel(KeyName("pump"), settings), [], []
+    model, dead = KeyModel(KeyName("pump"), settings), list[DeadLetter]()
+    predicted = list[Prediction]()
     for start in range(0, len(raws), cut):
         results = model.step(raws[start : start + cut], SCHEMAS.__getitem__)
         predicted += results.predictions

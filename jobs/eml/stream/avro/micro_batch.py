@@ -14,12 +14,13 @@ from eml.settings import LimitsSettings
 from eml.stream.avro.decoder import Decoded
 from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.errors import BadRecordError
-from eml.stream.keys import KafkaKey
+from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.limits import headers_size, text_problem
-from eml.stream.records import NO_HEADERS, REPLAYS, Headers, Position, Raw
+from eml.stream.records import NO_HEADERS, REPLAYS, Headers, Position, Raw, ReadingNames
 from eml.stream.wire import HEADER_SIZE, SchemaId, unframe
 
 Decode = Callable[[ReadingSchema, Sequence[Raw]], Decoded]  # of records that are all of one schema
+DeviceOf = Callable[[KafkaKey], KeyName]
 Cached = Callable[[SchemaId], ReadingSchema | None]  # the schema with an id, where no look-up is needed
 
 
@@ -51,19 +52,34 @@ class _Group:
     bad: dict[int, BadRecordError]  # by the record's place in the group
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReadingColumns:
-    """Good readings of one model and schema, none of which has a label in it."""
+    """Good readings of one model and schema, in their order."""
 
     schema: ReadingSchema
     values: Array  # (n, features)
-    event_ids: list[str | None]
-    event_times: list[int | None]
-    topic: str
-    keys: list[KafkaKey]
-    partitions: list[int]
-    offsets: list[int]
-    timestamps_ms: list[int]
+    names: ReadingNames
+    raw: Callable[[int], Raw]  # one of them as it came
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def columns_of(schema: ReadingSchema, decoded: Decoded, raws: Sequence[Raw]) -> ReadingColumns:
+    """What was decoded of records that are all good readings."""
+    positions = [raw.position for raw in raws]
+    names = ReadingNames(
+        positions[0].topic,
+        [raw.key for raw in raws],
+        [raw.device for raw in raws],
+        [position.partition for position in positions],
+        [position.offset for position in positions],
+        [position.timestamp_ms for position in positions],
+        decoded.event_ids,
+        decoded.event_times,
+        decoded.labels,
+    )
+    return ReadingColumns(schema, decoded.values, names, raws.__getitem__)
 
 
 @dataclass(slots=True)
@@ -146,36 +162,54 @@ class MicroBatch:
 
     # -- most of what a fleet sends --------------------------------------------------------------------------------
 
-    def unlabelled(self, numbers: Sequence[int]) -> ReadingColumns | None:
-        """A model's records, where all are good readings of one schema without labels."""
+    def readings(self, numbers: Sequence[int], device_of: DeviceOf) -> ReadingColumns | None:
+        """A model's records, where all are good readings of one schema, and not too many to be served at once."""
         group = self._groups[numbers[0]]
         if group is None or group.schema.foreign_reading or not group.schema.space.names:
             return None
-        decoded, rows, event_ids = group.decoded, [], []
-        for number in numbers:
-            row = self._rows[number]
-            if row < 0 or self._groups[number] is not group or self.columns.are_labels[number]:
-                return None
-            event_id = decoded.event_ids[row]
-            if decoded.labels[row] is not None or text_problem(event_id, None, self.limits) is not None:
-                return None
-            rows.append(row)
-            event_ids.append(event_id)
-        first, last = rows[0], rows[-1]
-        neighbours = last - first + 1 == len(rows)  # then they need not be copied
-        values = decoded.values[first : last + 1] if neighbours else decoded.values[rows]
-        columns = self.columns
-        return ReadingColumns(
-            group.schema,
-            values,
-            event_ids,
-            [decoded.event_times[row] for row in rows],
+        rows = self._good_rows(numbers, group)
+        if rows is None:
+            return None
+        columns, decoded = self.columns, group.decoded
+        keys = [columns.keys[number] for number in numbers]
+        try:
+            devices = list(map(device_of, keys))
+        except BadRecordError:
+            return None  # its model says what is wrong with it
+        names = ReadingNames(
             self.readings_topic,
-            [columns.keys[number] for number in numbers],
+            keys,
+            devices,
             [columns.partitions[number] for number in numbers],
             [columns.offsets[number] for number in numbers],
             [columns.timestamps_ms[number] for number in numbers],
+            [decoded.event_ids[row] for row in rows],
+            [decoded.event_times[row] for row in rows],
+            [decoded.labels[row] for row in rows],
         )
+        values = decoded.values[rows[0] : rows[-1] + 1] if _is_range(rows) else decoded.values[rows]
+        return ReadingColumns(group.schema, values, names, lambda row: self.raws([numbers[row]])[0])
+
+    def _good_rows(self, numbers: Sequence[int], group: _Group) -> list[int] | None:
+        """The rows of what was decoded of a schema that hold these records; None where one is not to be had there."""
+        limits, columns, decoded = self.limits, self.columns, group.decoded
+        if len(numbers) > limits.batch_records:
+            return None
+        rows, size = [], 0
+        for number in numbers:
+            row = self._rows[number]
+            if row < 0 or self._groups[number] is not group or columns.are_labels[number]:
+                return None
+            if text_problem(decoded.event_ids[row], decoded.labels[row], limits) is not None:
+                return None
+            size += len(columns.values[number] or b"")
+            rows.append(row)
+        return rows if size <= limits.batch_bytes or len(rows) == 1 else None
+
+
+def _is_range(rows: Sequence[int]) -> bool:
+    """Whether rows, which ascend, are neighbours: then they need not be copied."""
+    return rows[-1] - rows[0] + 1 == len(rows)
 
 
 def _schema_of(frame: bytes, cached: Cached) -> ReadingSchema | None:

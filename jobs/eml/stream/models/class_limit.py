@@ -24,7 +24,7 @@ class ClassLimit:
 
     def first_refused(self, batch: ReadingBatch, start: int, stop: int) -> int:
         """The first reading after `start` and before `stop` whose label would be one class too many; else `stop`."""
-        rows = batch.labelled(slice(start, stop))
+        rows = batch.labelled_in(slice(start, stop))
         if self._at_most() + len(rows) <= self._most:
             return stop
         classes = self._classes()

@@ -3,8 +3,8 @@
 Called by the operator with the records of one model in a micro-batch, by `eml replay` and by tests. Calls
 `record_reader` (what can be read), `version_routing` (which model serves a reading), the label join and `scoring`.
 Knows no Flink; of topics only which one labels come from. A "key" is whose model it is: a Kafka key, or what `model.by`
-makes of several (then a record's own key is its device). For readings at which nothing but a prediction happens, which
-is most of what a fleet sends, the operator calls `predict_unlabelled` first.
+makes of several (then a record's own key is its device). Most of what a fleet sends are good readings of one schema:
+the operator has decoded them together, and calls `serve`.
 
 Every decision is made at a record, by what came before it in its key: windows close by count or by the records'
 timestamps, evolutions happen at the first record of a newer schema. Where a micro-batch was cut changes nothing. Two
@@ -28,13 +28,12 @@ from eml.stream.models.class_limit import ClassLimit
 from eml.stream.models.drift import DriftDetector
 from eml.stream.models.event_log import EventLog
 from eml.stream.models.key_state import KeyState
-from eml.stream.models.reading_batch import LookUp, NewestSchema, ReadingBatch, Results, predictions_of
-from eml.stream.models.record_reader import Group, RecordReader, dead_letter
+from eml.stream.models.reading_batch import LookUp, NewestSchema, ReadingBatch, Results
+from eml.stream.models.record_reader import LabelGroup, RecordReader, dead_letter
 from eml.stream.models.recovery import Scores
 from eml.stream.models.scoring import Answers, Scoring
 from eml.stream.models.version_routing import Piece, VersionRouting
 from eml.stream.models.warm_start import WarmStartModels
-from eml.stream.output.predictions import PredictedRows
 from eml.stream.records import Raw, RecordReference
 
 WRONG_KEY = (
@@ -72,23 +71,33 @@ class KeyModel:
         """Predict every reading, learn from the labelled ones, evolve where the schema does."""
         results = Results()
         for group in self._reader.read(records, look_up, decode, results):
-            if group.are_labels:
-                self._add_labels(group, results)
-            else:
+            if isinstance(group, ReadingColumns):
                 self._serve(self._batch(group), newest, results)
+            else:
+                self._add_labels(group, results)
+        return self._with_counts(results)
+
+    def serve(self, readings: ReadingColumns, newest: NewestSchema | None) -> Results:
+        """The same for readings that were decoded before, without an object for each."""
+        results = Results()
+        if not self._predict_only(readings, newest, results):
+            self._serve(self._batch(readings), newest, results)
+        return self._with_counts(results)
+
+    def _predict_only(self, readings: ReadingColumns, newest: NewestSchema | None, results: Results) -> bool:
+        """Predict readings at which nothing else happens, most of what a fleet of slow devices sends, in less time."""
+        if self.join is not None or any(label is not None for label in readings.names.labels):
+            return False
+        model = self._routing.unchanged_model(readings.schema, readings.names.timestamps_ms, newest)
+        if model is None:
+            return False
+        results.predictions.add(model.predict(readings, slice(0, len(readings)), late=False))
+        return True
+
+    def _with_counts(self, results: Results) -> Results:
         if self.join is not None:
             results.labels = self.join.take_counts()
         return results
-
-    def predict_unlabelled(self, readings: ReadingColumns, newest: NewestSchema | None) -> PredictedRows | None:
-        """Predict readings at which nothing else happens, which is most of what a fleet sends; changes nothing.
-
-        None where more may happen: then `step` decides record by record, with the same predictions.
-        """
-        if self.join is not None:
-            return None
-        model = self._routing.unchanged_model(readings.schema, readings.timestamps_ms, newest)
-        return None if model is None else model.predict_rows(readings.values, readings.schema)
 
     def device_of(self, kafka_key: KafkaKey) -> KeyName:
         """The name of a record's device, where the model has many; empty: that of the model."""
@@ -100,31 +109,35 @@ class KeyModel:
 
     # -- readings of one schema ------------------------------------------------------------------------------------
 
-    def _batch(self, group: Group) -> ReadingBatch:
+    def _batch(self, readings: ReadingColumns) -> ReadingBatch:
         """Readings with what is known of their labels so far."""
-        schema, decoded, raws, _ = group
-        positions = [raw.position for raw in raws]
-        batch = ReadingBatch(schema, decoded, raws, positions, list(decoded.labels), [None] * len(raws), [])
+        labels, unlabelled = readings.names.labels, dict[int, UnlabelledReading]()
         if self.join is not None:
-            self._find_labels(batch, self.join)
-        for position, label in zip(batch.positions, batch.labels, strict=True):
-            batch.times_ms.append(self.state.advance_clock(position.timestamp_ms, labelled=label is not None))
-        return batch
+            labels = self._find_labels(readings, unlabelled, self.join)
+        timestamps_ms, advance = readings.names.timestamps_ms, self.state.advance_clock
+        times_ms = [
+            advance(timestamp_ms, labelled=label is not None)
+            for timestamp_ms, label in zip(timestamps_ms, labels, strict=True)
+        ]
+        return ReadingBatch(readings, labels, unlabelled, times_ms)
 
-    def _find_labels(self, batch: ReadingBatch, join: LabelJoin) -> None:
-        """Labels that came before their readings; readings without one wait for it."""
-        schema, decoded = batch.schema, batch.decoded
-        for row, (event_id, label) in enumerate(zip(decoded.event_ids, decoded.labels, strict=True)):
+    def _find_labels(
+        self, readings: ReadingColumns, unlabelled: dict[int, UnlabelledReading], join: LabelJoin
+    ) -> list[str | None]:
+        """Labels that came inside their readings, or before them; readings without one wait for it (`unlabelled`)."""
+        schema, names, labels = readings.schema, readings.names, list(readings.names.labels)
+        for row, (event_id, label) in enumerate(zip(names.event_ids, names.labels, strict=True)):
             if event_id is None:
                 continue
-            event, sent_ms = _event(batch.raws[row], event_id), batch.positions[row].timestamp_ms
+            event, sent_ms = _event(names.devices[row], event_id), names.timestamps_ms[row]
             if label is not None:
-                batch.labels[row] = label if join.add_labelled(event, label, sent_ms) else None
+                labels[row] = label if join.add_labelled(event, label, sent_ms) else None
                 continue
-            values = decoded.values[row].copy()
+            values = readings.values[row].copy()
             reading = UnlabelledReading(event, sent_ms, schema.id, schema.space, values, predicted=None, fresh=None)
-            batch.labels[row] = join.add_reading(reading)
-            batch.unlabelled[row] = reading  # for what will be predicted of it
+            labels[row] = join.add_reading(reading)
+            unlabelled[row] = reading  # for what will be predicted of it
+        return labels
 
     def _serve(self, batch: ReadingBatch, newest: NewestSchema | None, results: Results) -> None:
         """Serve readings in pieces between which no model that predicts changes."""
@@ -132,34 +145,30 @@ class KeyModel:
         while start < len(batch):
             if not self._class_limit.takes(batch.labels[start]):
                 error = too_many_classes(self._limits)
-                results.dead_letters.append(dead_letter(batch.raws[start], error, batch.schema.id))
+                results.dead_letters.append(dead_letter(batch.readings.raw(start), error, batch.schema.id))
                 start += 1
                 continue
             piece = self._routing.route(batch, start, newest, results)
-            self._predict(batch, piece, results)
-            rows = batch.labelled(piece.rows)
+            rows = batch.labelled_in(piece.rows)
+            self._predict(batch, piece, rows, results)
             if rows:
                 labels = [label for label in batch.labels[piece.rows] if label is not None]
-                self._teach(batch.decoded.values[rows], batch.schema.space, labels, [batch.times_ms[r] for r in rows])
+                self._teach(batch.readings.values[rows], batch.schema.space, labels, [batch.times_ms[r] for r in rows])
             self._routing.served(batch, piece)
             start = piece.rows.stop
 
-    def _predict(self, batch: ReadingBatch, piece: Piece, results: Results) -> None:
+    def _predict(self, batch: ReadingBatch, piece: Piece, labelled: list[int], results: Results) -> None:
         """Predict, and score where the label is known."""
-        schema, rows, model = batch.schema, piece.rows, piece.model
-        values = align_columns(batch.decoded.values[rows], schema.space, model.space)
-        predictions = model.learner.predict_many(values)
-        results.predictions += predictions_of(batch, rows, predictions, model.learner, late=piece.late)
-        for number, row in enumerate(range(rows.start, rows.stop)):
-            unlabelled, label = batch.unlabelled[row], batch.labels[row]
-            if unlabelled is None and label is None:
-                continue
-            answers = self._scoring.answers(schema.id, predictions, number)
+        said = piece.model.predict(batch.readings, piece.rows, late=piece.late)
+        results.predictions.add(said)
+        for row in batch.judged(piece.rows, labelled):
+            unlabelled, label = batch.unlabelled.get(row), batch.labels[row]
+            answers = self._scoring.answers(piece.model, said, row - piece.rows.start)
             if unlabelled is not None:
                 unlabelled.predicted, unlabelled.fresh = answers
             if label is not None:
                 log = EventLog(batch.reference(row), self.state.current, results.evolutions)
-                self._scoring.score(answers, label, schema.id, log, results)
+                self._scoring.score(answers, label, batch.schema.id, log, results)
 
     # -- labels ----------------------------------------------------------------------------------------------------
 
@@ -173,7 +182,7 @@ class KeyModel:
         if self._warm_start is not None and models.current.learner_changed:
             self._warm_start.offer(self.key, models.current)
 
-    def _add_labels(self, group: Group, results: Results) -> None:
+    def _add_labels(self, group: LabelGroup, results: Results) -> None:
         """Labels that came on their own topic: each teaches the reading it belongs to, or waits for it."""
         decoded = group.decoded
         rows = zip(group.raws, decoded.event_ids, decoded.labels, decoded.kafka_keys, strict=True)
@@ -185,7 +194,7 @@ class KeyModel:
             elif not self._class_limit.takes(label):
                 error = too_many_classes(self._limits)
             else:
-                self._add_label(raw, _event(raw, event_id), label, results)
+                self._add_label(raw, _event(raw.device, event_id), label, results)
                 continue
             results.dead_letters.append(dead_letter(raw, error, group.schema.id))
 
@@ -204,6 +213,6 @@ def drift_sensitivity(settings: Settings) -> float:
     return settings.learning.drift_sensitivity if settings.learning.drift != "off" else 0.0
 
 
-def _event(raw: Raw, event_id: str) -> str:
+def _event(device: KeyName, event_id: str) -> str:
     """An event's name in the model: two devices of one model may give the same name to their events."""
-    return f"{raw.device}\0{event_id}" if raw.device else event_id
+    return f"{device}\0{event_id}" if device else event_id

@@ -3,19 +3,18 @@
 Data for the modules of this package, for the operator and for `eml replay`.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import isfinite
 
-from eml.core import EvolvingMetricLearner
-from eml.core.report import NO_LABELS, Predictions
-from eml.stream.avro.reading_schema import Decoded, ReadingSchema
+from eml.stream.avro.micro_batch import ReadingColumns
+from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.labels.label_join import LabelCounts
 from eml.stream.labels.unlabelled import UnlabelledReading
 from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.output.events import EvolutionEvent
-from eml.stream.output.predictions import Prediction
-from eml.stream.records import Position, Raw, RecordReference
+from eml.stream.output.predictions import Predictions
+from eml.stream.records import Raw, RecordReference
 from eml.stream.wire import SchemaId
 
 LookUp = Callable[[SchemaId], ReadingSchema]
@@ -26,7 +25,7 @@ NewestSchema = Callable[[str], ReadingSchema | None]  # the newest version of a 
 class Results:
     """What became of a micro-batch: each record is in one of predictions, dead letters, waiting and tombstones."""
 
-    predictions: list[Prediction] = field(default_factory=list)
+    predictions: Predictions = field(default_factory=Predictions)
     evolutions: list[EvolutionEvent] = field(default_factory=list)
     dead_letters: list[DeadLetter] = field(default_factory=list)
     waiting: list[Raw] = field(default_factory=list)  # from the first record on whose schema cannot be had now
@@ -49,62 +48,38 @@ class Results:
             self.labels = later.labels if self.labels is None else self.labels.plus(later.labels)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReadingBatch:
-    """Good readings of one schema, in their order."""
+    """Readings of one schema, with what is known of their labels."""
 
-    schema: ReadingSchema
-    decoded: Decoded
-    raws: list[Raw]
-    positions: list[Position]
+    readings: ReadingColumns
     labels: list[str | None]  # that came inside the reading, or before it
-    unlabelled: list[UnlabelledReading | None]  # readings whose label is to come
+    unlabelled: dict[int, UnlabelledReading]  # readings whose label is to come, by row
     times_ms: list[int]  # by the key's clock
+    labelled: list[int] = field(init=False)  # rows whose label is known
+
+    def __post_init__(self) -> None:
+        self.labelled = [row for row, label in enumerate(self.labels) if label is not None]
 
     def __len__(self) -> int:
-        return len(self.positions)
+        return len(self.labels)
 
-    def labelled(self, piece: slice) -> list[int]:
+    @property
+    def schema(self) -> ReadingSchema:
+        """Of all of them."""
+        return self.readings.schema
+
+    def labelled_in(self, piece: slice) -> list[int]:
         """Rows of a piece whose label is known."""
-        return [row for row, label in enumerate(self.labels[piece], piece.start) if label is not None]
+        rows = self.labelled
+        return rows[bisect_left(rows, piece.start) : bisect_left(rows, piece.stop)]
 
-    def has_label(self, piece: slice) -> list[bool]:
-        """Of each reading of a piece, whether its label is known."""
-        return [label is not None for label in self.labels[piece]]
+    def judged(self, piece: slice, labelled: list[int]) -> list[int]:
+        """Rows of a piece whose label is known or to come."""
+        if not self.unlabelled:
+            return labelled
+        return sorted({*labelled, *(row for row in self.unlabelled if piece.start <= row < piece.stop)})
 
     def reference(self, row: int) -> RecordReference:
         """A reading as the record at which something happened."""
-        return RecordReference(self.positions[row], self.decoded.event_times[row])
-
-
-def predictions_of(
-    batch: ReadingBatch, piece: slice, predictions: Predictions, learner: EvolvingMetricLearner, *, late: bool
-) -> list[Prediction]:
-    """What was predicted of a piece of a batch, for the topic."""
-    decoded, schema, known = batch.decoded, batch.schema, predictions.labels[0] is not None
-    classes = [str(label) for label in predictions.classes]
-    margins, novelties = predictions.margin.tolist(), predictions.novelty.tolist()
-    stage, revision = learner.stage, learner.revision
-    return [
-        Prediction(
-            event_id=decoded.event_ids[row],
-            event_time=decoded.event_times[row],
-            label=str(label) if known else None,
-            reason=None if known else NO_LABELS,
-            scores=dict(zip(classes, scores, strict=True)),
-            margin=margins[i] if known else None,
-            novelty=novelties[i] if isfinite(novelties[i]) else None,
-            stage=stage,
-            schema_id=schema.id,
-            schema_version=schema.version,
-            model_revision=revision,
-            truth=decoded.labels[row],
-            late=late,
-            position=batch.positions[row],
-            kafka_key=batch.raws[row].key,
-            device=batch.raws[row].device,
-        )
-        for i, (row, label, scores) in enumerate(
-            zip(range(piece.start, piece.stop), predictions.labels, predictions.scores.tolist(), strict=True)
-        )
-    ]
+        return self.readings.names.reference(row)

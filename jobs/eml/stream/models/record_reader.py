@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from eml.settings import Settings
-from eml.stream.avro.micro_batch import Decode
+from eml.stream.avro.micro_batch import Decode, ReadingColumns, columns_of
 from eml.stream.avro.reading_schema import Decoded, ReadingSchema
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.keys import KafkaKey, KeyName, ReadKey, names_of
@@ -20,13 +20,12 @@ from eml.stream.records import NO_KEY_NAME, Raw
 from eml.stream.wire import SchemaId, unframe
 
 
-class Group(NamedTuple):
-    """Good records in a row, of one schema."""
+class LabelGroup(NamedTuple):
+    """Good labels in a row, of one schema."""
 
     schema: ReadingSchema
     decoded: Decoded
     raws: list[Raw]
-    are_labels: bool
 
 
 class _Readable(NamedTuple):
@@ -47,7 +46,9 @@ class RecordReader:
         many = settings.model.by != "key"
         self._device_of = names_of(settings.record.key_format, settings.limits, _no_avro_keys) if many else None
 
-    def read(self, records: Sequence[Raw], look_up: LookUp, decode: Decode, results: Results) -> Iterator[Group]:
+    def read(
+        self, records: Sequence[Raw], look_up: LookUp, decode: Decode, results: Results
+    ) -> Iterator[ReadingColumns | LabelGroup]:
         """The good records; the others are in `results`."""
         readable = self._readable(records, look_up, results)
         for _, group in groupby(readable, key=lambda one: (one.schema.id, one.is_label)):
@@ -59,7 +60,7 @@ class RecordReader:
             good = [raws[row] for row in decoded.rows]
             decoded, good = self._of_bounded_texts(schema, decoded, good, results)
             if good:
-                yield Group(schema, decoded, good, ones[0].is_label)
+                yield LabelGroup(schema, decoded, good) if ones[0].is_label else columns_of(schema, decoded, good)
 
     def device_of(self, kafka_key: KafkaKey) -> KeyName:
         """The name of a record's device, where the model has many; empty: that of the model."""

@@ -6,11 +6,14 @@ Called by `key_model` with every such prediction, and by `version_routing` at an
 
 from typing import NamedTuple
 
-from eml.core import EvolvingMetricLearner, Label, Predictions
+from eml.core import EvolvingMetricLearner
+from eml.core.predictor import FRESH_BEST
 from eml.settings import LearningSettings
 from eml.stream.models.event_log import EventLog
 from eml.stream.models.key_state import KeyState
 from eml.stream.models.reading_batch import Results
+from eml.stream.models.version_model import VersionModel
+from eml.stream.output.predictions import PredictedReadings
 from eml.stream.wire import SchemaId
 
 
@@ -28,18 +31,19 @@ class Scoring:
         self._state = state
         self._cold_restart = learning.cold_restart
 
-    def answers(self, schema_id: SchemaId, predictions: Predictions, row: int) -> Answers:
-        """What was predicted of one reading, to be scored when its label is known."""
-        return Answers(_text(predictions.labels[row]), _text(self._fresh(schema_id, predictions, row)))
+    def answers(self, model: VersionModel, said: PredictedReadings, row: int) -> Answers:
+        """What a model predicted of one reading, to be scored when its label is known."""
+        return Answers(said.labels[row], self._fresh(model, said, row))
 
-    def _fresh(self, schema_id: SchemaId, predictions: Predictions, row: int) -> Label | None:
+    def _fresh(self, model: VersionModel, said: PredictedReadings, row: int) -> str | None:
         """The fresh start's answer, while it is compared with; where it has ended, the model's own."""
         recovery = self._state.scores.recovery
-        if recovery is None or not recovery.compared or not self._state.is_current(schema_id):
+        if recovery is None or not recovery.compared or not self._state.is_current(said.schema_id):
             return None
-        if predictions.fresh is not None:
-            return predictions.fresh[row]
-        return None if self._state.current.learner.has_fresh_start else predictions.labels[row]
+        learner = model.learner
+        if learner.fresh_answers:
+            return said.classes[int(said.rows[row][len(said.classes) + FRESH_BEST])]
+        return None if self._state.current.learner.has_fresh_start else said.labels[row]
 
     def score(self, answers: Answers, label: str, schema_id: SchemaId, log: EventLog, results: Results) -> None:
         """A label came: count whether it was predicted, end a recovery that is complete, look for drift."""
@@ -70,7 +74,3 @@ class Scoring:
         figures = self._state.scores.end()
         if figures is not None:
             log.recovery(figures)
-
-
-def _text(label: object) -> str | None:
-    return None if label is None else str(label)

@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 
 from eml.core import EvolvingMetricLearner, FeatureSpace
 from eml.core.arrays import Array
+from eml.core.predictor import BEST
+from eml.core.report import NO_LABELS
 from eml.core.windows import window_size
 from eml.settings import LearningSettings
+from eml.stream.avro.micro_batch import ReadingColumns
 from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.models.align_columns import align_columns
 from eml.stream.models.window import Window
-from eml.stream.output.predictions import PredictedRows
+from eml.stream.output.predictions import PredictedReadings
 from eml.stream.wire import SchemaId
 
 
@@ -103,15 +106,33 @@ class VersionModel:
 
     # -- predict ---------------------------------------------------------------------------------------------------
 
-    def predict_rows(self, values: Array, schema: ReadingSchema) -> PredictedRows:
-        """Predict readings of a schema whose features the learner has; changes nothing."""
-        learner = self.learner
-        if self._aligned is not schema.space:
-            aligned = align_columns(values, schema.space, learner.space)
-            self._aligned = schema.space if aligned is values else None
-            values = aligned
-        rows = learner.answers(values).tolist()
-        return PredictedRows(schema.id, schema.version, learner.stage, learner.revision, learner.classes, rows)
+    def predict(self, readings: ReadingColumns, rows: slice, *, late: bool) -> PredictedReadings:
+        """Predict some of the readings; changes nothing."""
+        learner, schema = self.learner, readings.schema
+        answers = learner.answers(self._aligned_values(readings, rows)).tolist()
+        classes = tuple(map(str, learner.classes)) if answers[0] else ()
+        best = len(classes) + BEST
+        return PredictedReadings(
+            answers,
+            [classes[int(answer[best])] for answer in answers] if classes else [None] * len(answers),
+            None if classes else NO_LABELS,
+            classes,
+            learner.stage,
+            schema.id,
+            schema.version,
+            learner.revision,
+            late,
+            readings.names.at(rows),
+        )
+
+    def _aligned_values(self, readings: ReadingColumns, rows: slice) -> Array:
+        """Values in the learner's columns."""
+        values, space = readings.values[rows], readings.schema.space
+        if self._aligned is space:
+            return values
+        aligned = align_columns(values, space, self.space)
+        self._aligned = space if aligned is values else None
+        return aligned
 
     # -- learn -----------------------------------------------------------------------------------------------------
 
@@ -135,18 +156,18 @@ class VersionModel:
         self.learner_changed = self.window_changed = True
 
     def readings_until_learning(
-        self, labelled: Sequence[bool], times_ms: Sequence[int], settings: LearningSettings
+        self, labelled: Sequence[int], times_ms: Sequence[int], settings: LearningSettings
     ) -> int:
-        """How many of these readings can be served before the learner may change."""
+        """How many of these readings, some rows of which have a label, can be served before the learner may change."""
         size = window_size(self.learner.age, settings.window_records)
         return self.window.readings_until_close(labelled, times_ms, size, settings.window_ms)
 
     def teach(self, values: Array, labels: Sequence[str], times_ms: Sequence[int], settings: LearningSettings) -> None:
         """Put labelled readings into the window, and learn whenever it closes."""
-        start, all_labelled = 0, [True] * len(labels)
+        start = 0
         while start < len(labels):
             self.learn_if_due(times_ms[start], settings)
-            stop = start + self.readings_until_learning(all_labelled[start:], times_ms[start:], settings)
+            stop = start + self.readings_until_learning(range(len(labels) - start), times_ms[start:], settings)
             self.window.add(values[start:stop], labels[start:stop], times_ms[start])
             self.window_changed = True
             if self.window.is_full(window_size(self.learner.age, settings.window_records)):

@@ -66,7 +66,8 @@ class VersionRouting:
         model.wake()
         model.learn_if_due(batch.times_ms[start], learning)
         rest = slice(start, self._class_limit.first_refused(batch, start, start + self._reach(batch, start)))
-        served = model.readings_until_learning(batch.has_label(rest), batch.times_ms[rest], learning)
+        labelled = [row - start for row in batch.labelled_in(rest)]
+        served = model.readings_until_learning(labelled, batch.times_ms[rest], learning)
         return Piece(model, slice(start, start + served), late=not self._state.is_current(schema.id))
 
     def unchanged_model(

@@ -36,23 +36,23 @@ class Window:
         """Whether it holds as many readings as one update takes."""
         return len(self.labels) >= size
 
-    def readings_until_close(
-        self, labelled: Sequence[bool], times_ms: Sequence[int], size: int, longest_ms: int
-    ) -> int:
+    def readings_until_close(self, labelled: Sequence[int], times_ms: Sequence[int], size: int, longest_ms: int) -> int:
         """How many of these readings come before it closes: by time at a reading, or by count after one.
 
-        Whoever asks has closed a window that is due at the first of them.
+        `labelled` are the rows that have a label. Whoever asks has closed a window that is due at the first of them.
         """
-        room, started = size - len(self.labels), self.started_ms if self.labels else None
-        for row, (has_label, now) in enumerate(zip(labelled, times_ms, strict=True)):
-            if row and started is not None and now - started >= longest_ms:
-                return row
-            if has_label:
-                started = now if started is None else started
-                room -= 1
-                if room <= 0:
-                    return row + 1
-        return len(times_ms)
+        room = max(1, size - len(self.labels))
+        full = labelled[room - 1] + 1 if room <= len(labelled) else len(times_ms)
+        if self.labels:
+            started, begin = self.started_ms, 1
+        elif labelled:
+            started, begin = times_ms[labelled[0]], labelled[0] + 1
+        else:
+            return full
+        due = started + longest_ms
+        if max(times_ms[begin:full], default=started) < due:
+            return full
+        return next(row for row in range(begin, full) if times_ms[row] >= due)
 
     # -- what it holds ---------------------------------------------------------------------------------------------
 

@@ -4,13 +4,10 @@ The last step in Python: `flink.rows` calls it with what `models.key_model` retu
 job wrote. It is given the ids of the schemas and knows neither the registry nor topics.
 """
 
-from collections.abc import Sequence
-
-from eml.stream.avro.micro_batch import ReadingColumns
 from eml.stream.keys import KeyName
 from eml.stream.output import schemas
 from eml.stream.output.events import EvolutionEvent, event_fields, shortened
-from eml.stream.output.predictions import PredictedRows, Prediction, prediction_payload, unlabelled_payloads
+from eml.stream.output.predictions import PredictedReadings, Prediction, payloads
 from eml.stream.output.schemas import EVOLUTION, PREDICTION
 from eml.stream.wire import frame
 
@@ -27,18 +24,13 @@ class Encoder:
 
     def prediction(self, model: KeyName, prediction: Prediction) -> bytes:
         """One prediction of a model."""
-        return self._prediction_frame + prediction_payload(model, prediction)
+        (written,) = self.predictions(model, PredictedReadings.of(prediction))
+        return written
 
-    def predictions(
-        self, model: KeyName, devices: Sequence[KeyName], readings: ReadingColumns, predicted: PredictedRows
-    ) -> list[bytes]:
-        """The predictions of readings at which nothing else happened: the bytes that `prediction` gives, in less time.
-
-        `devices` are empty where the model has only one.
-        """
-        return [
-            self._prediction_frame + payload for payload in unlabelled_payloads(model, devices, readings, predicted)
-        ]
+    def predictions(self, model: KeyName, predicted: PredictedReadings) -> list[bytes]:
+        """What a model predicts of some readings."""
+        begin = self._prediction_frame
+        return [begin + payload for payload in payloads(model, predicted)]
 
     def evolution(self, model: KeyName, event: EvolutionEvent) -> bytes:
         """One evolution event; one that names more features than fit is shortened, and says so."""

@@ -1,9 +1,8 @@
-"""Predictions of the prediction topic: what one says, and its bytes.
+"""Predictions of the prediction topic: what they say, and their bytes.
 
-Made by `models.micro_batch`, one per reading, and written by `encoder`. fastavro takes 12 microseconds for a prediction
-of four classes: this schema is written by hand (`avro_parts`), in 4 to 5.
-
-A prediction is not frozen, though nobody changes it: that would take four times as long.
+Made by `models.key_model` for the readings of a model, column by column, and written by `encoder`. fastavro takes 12
+microseconds for a prediction of four classes: this schema is written by hand (`avro_parts`), in a quarter of that. Who
+reads predictions one by one (`eml replay`, tests) gets an object for each.
 """
 
 import math
@@ -11,9 +10,10 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from typing import overload
 
-from eml.core.report import NO_LABELS, Label, Stage
-from eml.stream.avro.micro_batch import ReadingColumns
+from eml.core.report import Stage
 from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.output.avro_parts import (
     FALSE,
@@ -29,10 +29,11 @@ from eml.stream.output.avro_parts import (
     write_partition,
     write_text,
 )
-from eml.stream.records import NO_KAFKA_KEY, NO_KEY_NAME, Position
+from eml.stream.records import NO_KAFKA_KEY, NO_KEY_NAME, Position, ReadingNames
 from eml.stream.wire import SchemaId
 
-NOTHING_KNOWN = (None, math.inf, 0.0, 0.0)  # margin, novelty and classes before the first label
+NAN = math.nan  # instead of a number that there is not
+NOTHING_KNOWN = [NAN, NAN]  # margin and novelty before the first label
 
 
 @dataclass(slots=True)
@@ -57,77 +58,154 @@ class Prediction:
     device: KeyName = NO_KEY_NAME  # whose reading it is; empty: the model's own
 
 
-@dataclass(frozen=True, slots=True)
-class PredictedRows:
-    """What a learner predicts of some readings, a row each: scores of its classes, margin, novelty, the best class."""
+@dataclass(slots=True)
+class PredictedReadings:
+    """What a model, as it is, says of some readings: an entry for each in every column."""
 
+    rows: list[list[float]]  # scores of the classes, margin, novelty, ...; empty before the first label
+    labels: list[str | None]
+    reason: str | None  # why there are no labels
+    classes: tuple[str, ...]
+    stage: Stage
     schema_id: SchemaId
     schema_version: int
-    stage: str
-    revision: int
-    classes: tuple[Label, ...]  # texts, as all labels of a stream
-    rows: list[list[float]]
+    model_revision: int
+    late: bool
+    names: ReadingNames
 
-
-def prediction_payload(model: KeyName, prediction: Prediction) -> bytes:
-    """One prediction of a model, byte for byte what fastavro writes."""
-    time, position = prediction.event_time, prediction.position
-    return b"".join(
-        (
-            write_name(prediction.device or model),
-            write_maybe_text(prediction.event_id),
-            write_maybe_long(time),
-            write_class(prediction.label),
-            write_class(prediction.reason),
-            _scores(tuple(prediction.scores), prediction.scores.values()),
-            write_maybe_double(prediction.margin),
-            write_maybe_double(prediction.novelty),
-            _model(prediction.stage, prediction.schema_id, prediction.schema_version, prediction.model_revision),
-            write_maybe_text(prediction.truth),
-            TRUE if prediction.late else FALSE,
-            write_partition(position.topic, position.partition),
-            write_long(position.offset),
-            write_long(position.timestamp_ms),
-            write_name(model),
+    @classmethod
+    def of(cls, said: Prediction) -> "PredictedReadings":
+        """One prediction."""
+        numbers = [*said.scores.values(), *(NAN if each is None else each for each in (said.margin, said.novelty))]
+        position = said.position
+        return cls(
+            [numbers],
+            [said.label],
+            said.reason,
+            tuple(said.scores),
+            said.stage,
+            said.schema_id,
+            said.schema_version,
+            said.model_revision,
+            said.late,
+            ReadingNames(
+                position.topic,
+                [said.kafka_key],
+                [said.device],
+                [position.partition],
+                [position.offset],
+                [position.timestamp_ms],
+                [said.event_id],
+                [said.event_time],
+                [said.truth],
+            ),
         )
-    )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Prediction]:
+        return map(self._prediction, range(len(self)))
+
+    def _prediction(self, row: int) -> Prediction:
+        """One of them."""
+        scores, margin, novelty = self._numbers(row)
+        names = self.names
+        return Prediction(
+            event_id=names.event_ids[row],
+            event_time=names.event_times[row],
+            label=self.labels[row],
+            reason=self.reason,
+            scores=dict(zip(self.classes, scores, strict=True)),
+            margin=margin if math.isfinite(margin) else None,
+            novelty=novelty if math.isfinite(novelty) else None,
+            stage=self.stage,
+            schema_id=self.schema_id,
+            schema_version=self.schema_version,
+            model_revision=self.model_revision,
+            truth=names.labels[row],
+            late=self.late,
+            position=names.position(row),
+            kafka_key=names.keys[row],
+            device=names.devices[row],
+        )
+
+    def _numbers(self, row: int) -> tuple[list[float], float, float]:
+        """Scores, margin and novelty."""
+        numbers, count = self.rows[row] or NOTHING_KNOWN, len(self.classes)
+        return numbers[:count], numbers[count], numbers[count + 1]
 
 
-def unlabelled_payloads(
-    model: KeyName, devices: Sequence[KeyName], readings: ReadingColumns, predicted: PredictedRows
-) -> Iterator[bytes]:
-    """The predictions of readings at which nothing else happened: what `prediction_payload` gives, in less time.
+class Predictions(Sequence[Prediction]):
+    """Predictions in their order, kept as columns: an object for one is made where somebody asks for it."""
 
-    `devices` are empty where the model has only one.
-    """
-    classes = tuple(map(str, predicted.classes))
-    of_model = _model(predicted.stage, predicted.schema_id, predicted.schema_version, predicted.revision)
-    reason, name = write_class(None if classes else NO_LABELS), write_name(model)
-    for device, row, event_id, time, partition, offset, timestamp_ms in zip(
-        devices,
-        predicted.rows,
-        readings.event_ids,
-        readings.event_times,
-        readings.partitions,
-        readings.offsets,
-        readings.timestamps_ms,
+    def __init__(self, pieces: Iterable[PredictedReadings] = ()) -> None:
+        self.pieces = list(pieces)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.pieces))
+
+    def __iter__(self) -> Iterator[Prediction]:
+        return chain.from_iterable(self.pieces)
+
+    @overload
+    def __getitem__(self, place: int) -> Prediction: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Prediction]: ...
+
+    def __getitem__(self, place: int | slice) -> Prediction | list[Prediction]:
+        return list(self)[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def __add__(self, later: "Predictions") -> "Predictions":
+        return Predictions([*self.pieces, *later.pieces])
+
+    def add(self, said: PredictedReadings) -> None:
+        """Append what a model says of its next readings."""
+        self.pieces.append(said)
+
+    def extend(self, later: "Predictions") -> None:
+        """Append what was predicted next."""
+        self.pieces += later.pieces
+
+
+def payloads(model: KeyName, said: PredictedReadings) -> Iterator[bytes]:
+    """The predictions of a model, byte for byte what fastavro writes."""
+    of_model = _model(said.stage, said.schema_id, said.schema_version, said.model_revision)
+    late, name, reason = TRUE if said.late else FALSE, write_name(model), write_class(said.reason)
+    names, classes, count = said.names, said.classes, len(said.classes)
+    for row, label, event_id, time, truth, partition, offset, timestamp_ms, device in zip(
+        said.rows,
+        said.labels,
+        names.event_ids,
+        names.event_times,
+        names.labels,
+        names.partitions,
+        names.offsets,
+        names.timestamps_ms,
+        names.devices,
         strict=True,
     ):
-        *scores, margin, novelty, best, _ = row or NOTHING_KNOWN
+        numbers = row or NOTHING_KNOWN
         yield b"".join(
             (
                 write_name(device) if device else name,
                 write_maybe_text(event_id),
                 write_maybe_long(time),
-                write_class(classes[int(best)] if classes else None),
+                write_class(label),
                 reason,
-                _scores(classes, scores),
-                write_maybe_double(margin),
-                write_maybe_double(novelty),
+                _scores(classes, numbers[:count]),
+                write_maybe_double(numbers[count]),
+                write_maybe_double(numbers[count + 1]),
                 of_model,
-                NULL,  # its label is not known
-                FALSE,  # nor is it late
-                write_partition(readings.topic, partition),
+                write_class(truth),
+                late,
+                write_partition(names.topic, partition),
                 write_long(offset),
                 write_long(timestamp_ms),
                 name,

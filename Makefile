@@ -21,7 +21,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: lint docs .venv/.ready .venv-peers/.ready ## Lint, build the documentation, then all tests (EML_DATA=folder adds those on data sets)
+test: chromium lint docs .venv/.ready .venv-peers/.ready ## Lint, build the documentation, then all tests (EML_DATA=folder adds those on data sets)
 	$(MAKE) --jobs=3 --output-sync=target --no-print-directory test-jobs test-tools test-rest  # most of it waits
 
 # The tests on a real broker, registry and Flink, in two halves that take about as long, each with a stack of its own.
@@ -40,6 +40,15 @@ test-tools: .venv/.ready .venv-peers/.ready
 test-rest: .venv/.ready .venv-peers/.ready
 	$(BIN)/pytest --durations=10 tests/unit tests/operator
 	$(PEERS)/pytest tests/peers
+
+# The browser that looks at `eml watch`. Without it its tests are skipped, and say how to get it.
+.PHONY: chromium
+chromium: ## Install Debian's Chromium for the tests of the page, where it is missing and this is root
+	@if ! command -v chromium chromium-browser google-chrome >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing Chromium ..."; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium >/dev/null \
+			|| echo "Chromium cannot be had: the tests in a browser are skipped" >&2; \
+	fi
 
 .PHONY: test-fast
 test-fast: .venv/.ready ## Tests without the slow ones, the data sets, the peers and the linters

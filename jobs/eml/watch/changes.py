@@ -1,11 +1,11 @@
 """What changed between two trees of components, so that a browser is told of that alone.
 
 Called by `page`. Dash builds all of a component's children anew when they are set: a reader would lose the focus, an
-opened detail, a chart under the pointer, every two seconds. So each component gets an id by its place, and of a tree of
-the same shape only the properties that differ are set.
+opened detail, a chart under the pointer, every two seconds. So each component gets an id by its place, and
+only the properties that differ are set, as deep inside as it goes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dash.development.base_component import Component
@@ -13,7 +13,7 @@ from dash.development.base_component import Component
 from eml.watch.components import children, is_html, kind, properties
 
 Properties = Mapping[str, Any]
-MOST = 80  # properties set one by one; a tree with more changes is set as a whole
+FEW = 24  # components of a table that are set one by one; of more, a browser is quicker with all of them anew
 CLICKABLE = frozenset({"Button"})  # all else is told not to listen to clicks: screen readers would call it clickable
 
 
@@ -30,40 +30,33 @@ def with_ids(tree: Component, prefix: str = "at") -> Component:
 
 
 def changes(old: Component, new: Component) -> dict[str, Properties] | None:
-    """Properties to set, by component id; None: the shape is another, or too much changed."""
-    found: dict[str, Properties] = {}
-    for change in _walk(old, new):
-        if change is None or len(found) >= MOST:
-            return None
-        found[change[0]] = change[1]
-    return found
+    """Properties to set, by component id; None: it is another screen."""
+    return _inside(old, new) if _same(old, new) else None
 
 
-def _walk(old: Component, new: Component) -> Iterator[tuple[str, Properties] | None]:
+def _inside(old: Component, new: Component) -> dict[str, Properties]:
     was, own = properties(old), properties(new)
-    before, after = children(old), children(new)
-    if kind(old) != kind(new) or was.keys() != own.keys() or was["id"] != own["id"] or not _alike(before, after):
-        yield None
-        return
     changed = {name: value for name, value in own.items() if was[name] != value}
-    if _is_text(before) and before != after:
+    before, after = children(old), children(new)
+    deeper: dict[str, Properties] = {}
+    if len(before) == len(after) and all(map(_matches, before, after)):
+        for one, other in zip(before, after, strict=True):
+            if isinstance(one, Component):
+                deeper |= _inside(one, other)
+        if kind(new) == "Tbody" and len(deeper) > FEW:
+            changed["children"], deeper = after, {}
+    else:
         changed["children"] = after
-    if changed:
-        yield str(own["id"]), changed
-    for one, other in zip(before, after, strict=False):
-        if isinstance(one, Component) and isinstance(other, Component):
-            yield from _walk(one, other)
+    return ({str(own["id"]): changed} if changed else {}) | deeper
 
 
-def _alike(before: list[Any], after: list[Any]) -> bool:
-    """Whether the one can become the other by setting properties, without touching components inside."""
-    if _is_text(before) or _is_text(after):
-        return _is_text(before) and _is_text(after)
-    return len(before) == len(after) and all(
-        isinstance(other, Component) if isinstance(one, Component) else one == other
-        for one, other in zip(before, after, strict=True)
-    )
+def _matches(one: object, other: object) -> bool:
+    """Whether the one can become the other by setting properties of it, or of components in it."""
+    if isinstance(one, Component) and isinstance(other, Component):
+        return _same(one, other)
+    return not isinstance(one, Component) and one == other
 
 
-def _is_text(held: list[Any]) -> bool:
-    return not any(isinstance(child, Component) for child in held)
+def _same(old: Component, new: Component) -> bool:
+    was, own = properties(old), properties(new)
+    return kind(old) == kind(new) and was.keys() == own.keys() and was["id"] == own["id"]

@@ -30,6 +30,7 @@ PLACES = {
     addresses.FEATURES: "Features",
     addresses.DEAD_LETTERS: "Dead letters",
 }
+EARLY = "EARLY"  # where the document has the page as it is before Dash has begun
 # Dash fills in its own parts. The script runs before anything is drawn, so a dark page never flashes white.
 DOCUMENT = """<!DOCTYPE html>
 <html lang="en">
@@ -41,6 +42,7 @@ DOCUMENT = """<!DOCTYPE html>
 {%css%}
 </head>
 <body>
+<div id="early" aria-busy="true">EARLY</div>
 {%app_entry%}
 {%config%}
 {%scripts%}
@@ -49,33 +51,34 @@ DOCUMENT = """<!DOCTYPE html>
 </html>"""
 
 
-def frame() -> Component:
-    """Everything but the screen."""
+def frame(address: Address | None = None, now: Summary | None = None, shown: Component | None = None) -> Component:
+    """The page; without a screen where Dash fills it in."""
     return html.Div(
         [
             dcc.Location(id=WHERE, refresh="callback-nav"),
             dcc.Interval(id=TICK, interval=TICK_MS),
             dcc.Store(id=SHOWN),
             html.A("Skip to content", href=f"#{MAIN}", className="skip"),
-            html.Header(_header(), className="top"),
-            html.Div(id=BANNER, role="status", className="banner"),
-            html.Main(id=MAIN, tabIndex=-1),
-            html.Footer(["EML watch reads topics and registry, and writes nothing. ", html.Span("Times are in UTC.")]),
+            html.Header(_header(address, now), className="top"),
+            html.Div(banner(now), id=BANNER, role="status", className=banner_class(now)),
+            html.Main(shown, id=MAIN, tabIndex=-1),
+            html.Footer("EML watch reads topics and registry, and writes nothing. Times are in UTC."),
         ],
         className="page",
     )
 
 
-def _header() -> list[Component]:
+def _header(address: Address | None, now: Summary | None) -> list[Component]:
     links = [
-        dcc.Link(title, href=addresses.write(Address(place)), id=f"to-{place}", className="place")
+        dcc.Link(title, href=addresses.write(Address(place)), id=f"to-{place}", className=place_class(place, address))
         for place, title in PLACES.items()
     ]
+    word, look = state(now)
     find = dcc.Input(
         id=FIND, type="search", placeholder="Find a device", debounce=0.4, maxLength=200, autoComplete="off", value=""
     )
     return [
-        html.Div([html.Span("EML", className="brand"), html.Span(id=STATE, className="state")], className="name"),
+        html.Div([html.Span("EML", className="brand"), html.Span(word, id=STATE, className=look)], className="name"),
         html.Nav(links, className="places", **labelled("Screens")),
         html.Div(
             [
@@ -91,21 +94,28 @@ def _header() -> list[Component]:
 SAVE_TITLE = "Save what is shown as one HTML file, to attach to a ticket"
 
 
-def place_class(place: str, at: str) -> str:
+def place_class(place: str, at: Address | None) -> str:
     """How a link to a place looks while another one, or it, is open."""
-    opened = {addresses.DEVICE: addresses.DEVICES}.get(at, at)
+    opened = addresses.DEVICES if at and at.place == addresses.DEVICE else at and at.place
     return "place here" if place == opened else "place"
 
 
-def state(now: Summary) -> tuple[str, str]:
+def state(now: Summary | None) -> tuple[str, str]:
     """In a word how the page is doing, and how that looks."""
+    if now is None:
+        return "", "state"
     if now.problem:
         return "Problem", "state bad"
     return ("Catching up", "state busy") if now.reading else ("Live", "state good")
 
 
-def banner(now: Summary) -> str:
+def banner(now: Summary | None) -> str:
     """What is wrong and what to do; empty while all is well."""
-    if now.problem:
-        return now.problem
-    return "Reading what the topics hold; numbers grow until it has caught up." if now.reading else ""
+    if now is None:
+        return ""
+    return now.problem or ("Reading what the topics hold; numbers grow until that is done." if now.reading else "")
+
+
+def banner_class(now: Summary | None) -> str:
+    """How the banner looks."""
+    return "banner bad" if now and now.problem else "banner"

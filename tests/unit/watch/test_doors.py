@@ -2,9 +2,10 @@
 
 import pytest
 
+from eml.watch.application import application
 from eml.watch.doors import Doors, WatchError
 from eml.watch.fleet_view import FleetView
-from eml.watch.page import Page, application
+from eml.watch.page import Page
 
 TOKEN = "a-token-of-some-length"  # noqa: S105  of this test
 OUTSIDE = "192.0.2.7"

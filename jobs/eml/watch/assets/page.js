@@ -1,4 +1,5 @@
 // What Dash does not do for this page: light and dark, copying, a rest while hidden, and a reader's place kept.
+// Until Dash has drawn, the document's own copy of the screen (#early) is seen.
 // Loaded in the document's head, before anything is drawn.
 "use strict";
 
@@ -64,7 +65,8 @@
   }, true);
 
   const findPlace = () => {
-    const title = document.querySelector("main h1");
+    const title = document.querySelector("#react-entry-point main h1");
+    if (title) document.getElementById("early")?.remove();
     if (title && heading !== location.pathname) {
       const first = heading === null;
       heading = location.pathname;

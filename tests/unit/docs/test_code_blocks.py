@@ -142,5 +142,12 @@ def test_files_in_prose_exist(page):
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+def test_what_is_named_inside_a_file_is_there():
+    named = re.findall(r"`(\w+)` of\s+`([\w/]+\.py)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert len(named) > 4
+    for name, file in named:
+        assert re.search(rf"^(def )?{name}\b", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), (name, file)
+
+
 def test_readme_is_one_screen():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 70

@@ -13,38 +13,40 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from eml.core.errors import EmlError
-from eml.settings import ON_CLUSTER, Settings, describe, load
+from eml.local import listeners
+from eml.settings import ON_CLUSTER, Settings, describe
 from eml.starting.local_run import is_local, log_environment
 from eml.starting.restoring import AUTO, Request
 from eml.stream.output.schemas import schema_text
 from eml.stream.registry.client import SchemaRegistry
 from eml.stream.registry.field_report import log_fields
+from eml.terminal import OK, PROBLEM, USAGE, CommandError, Parser, add_settings, examples, load_settings, set_run
 
 log = logging.getLogger("eml.job")  # also under `-m`, where `__name__` is another
-
-INTERRUPTED = 130  # as shells have it
+EXAMPLES = examples(
+    "python -m eml.job                               # with eml.toml of this folder, on this machine",
+    "python -m eml.job --settings fleet.toml -S kafka.start=latest",
+    "flink run -pym eml.job -pyexec python --settings fleet.toml    # on a cluster: see deploy/README.md",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the job until it is stopped (`flink run -d`: submit it); 1, with what to do, where it cannot start."""
+    """Run the job until it is stopped (`flink run -d`: submit it); what keeps it from starting is told in a line."""
     arguments = _parser().parse_args(argv)
+    status: int = arguments.run(arguments)
+    return status
+
+
+def _start(arguments: argparse.Namespace) -> int:
     # For the workers of a mini cluster: sums in one order, and no more threads than cores.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     _log_to_console()
-    try:
-        settings = load(arguments.settings)
-        options = _flink_options(arguments.options)
-        if is_local():
-            signal.signal(signal.SIGTERM, _interrupt)
-            os.environ.update(log_environment(settings.job))
-        return 0 if _run(settings, options, Request(arguments.restore or AUTO, arguments.fresh)) else 1
-    except EmlError as error:
-        sys.stderr.write(f"eml.job: {error}\n")
-        return 1
-    except KeyboardInterrupt:
-        sys.stderr.write("eml.job: interrupted before the job ran\n")
-        return INTERRUPTED
+    settings = load_settings(arguments)
+    options = _flink_options(arguments.options)
+    if is_local():
+        signal.signal(signal.SIGTERM, _interrupt)
+        os.environ.update(log_environment(settings.job))
+    return OK if _run(settings, options, Request(arguments.restore or AUTO, arguments.fresh)) else PROBLEM
 
 
 def _log_to_console() -> None:
@@ -58,10 +60,8 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m eml.job", description="Run the EML job on Flink.")
-    parser.add_argument(
-        "--settings", type=Path, help="TOML file (default: the variable EML_SETTINGS; see deploy/eml.toml)"
-    )
+    parser = Parser(prog="python -m eml.job", description="Run the EML job on Flink.", epilog=EXAMPLES)
+    add_settings(parser)
     start = parser.add_mutually_exclusive_group()
     start.add_argument(
         "--restore",
@@ -77,17 +77,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-D", dest="options", metavar="KEY=VALUE", action="append", default=[], help="an option of Flink's own"
     )
+    set_run(parser, _start, extra="job")
     return parser
 
 
 def _run(settings: Settings, options: dict[str, str], request: Request) -> bool:
-    # Starts a JVM: not for --help or bad settings, and only when its variables are set.
-    from eml.flink import environment, pipeline, running, start, topics  # noqa: PLC0415
-
-    logging.getLogger("eml").setLevel(logging.INFO)  # pyflink's import puts the root's level up
+    listeners.check(settings.kafka)
     registry = SchemaRegistry(settings.registry, settings.record)
     registry.check()
     log_fields(settings)
+    # Starts a JVM: not for --help, bad settings or addresses that do not answer, and only when its variables are set.
+    from eml.flink import environment, pipeline, running, start, topics  # noqa: PLC0415
+
+    logging.getLogger("eml").setLevel(logging.INFO)  # pyflink's import puts the root's level up
     env = environment.create(settings, options, _connector(settings))
     with topics.admin_client(settings.kafka) as admin:
         topics.check(admin, settings.kafka, settings.job.parallelism)
@@ -128,7 +130,7 @@ def _flink_options(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise EmlError(f"-D wants KEY=VALUE, not {pair!r}")
+            raise CommandError(f"-D wants KEY=VALUE, not {pair!r}", USAGE)
         options[name] = value
     return options
 

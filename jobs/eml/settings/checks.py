@@ -108,7 +108,7 @@ def _empty_texts(settings: Settings) -> Iterator[Finding]:
             name = f"{section.name}.{field.name}"
             if getattr(values, field.name) == "" and name not in MAY_BE_EMPTY:
                 variable = f"EML_{section.name}_{field.name}".upper()
-                missing = f"is missing: set it in the file, or {variable} in the environment"
+                missing = f"is missing: set it in the file (`eml init` writes one), or {variable} in the environment"
                 yield (name,), missing if name in REQUIRED else "must not be empty: leave it out to have the default"
 
 

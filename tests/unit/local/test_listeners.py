@@ -4,25 +4,28 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from eml.local.listeners import mismatch, speaks_tls
+from eml.local.errors import UnreachableError
+from eml.local.listeners import API_VERSIONS, check, mismatch, speaks_tls
 from eml.settings import KafkaSettings
 
 
 @contextmanager
-def listening(answer: Callable[[socket.socket], object]) -> Iterator[str]:
-    """A listener that handles one connection; its address."""
+def listening(answer: Callable[[socket.socket], object], connections: int = 1) -> Iterator[str]:
+    """A listener that handles some connections; its address."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
-            connection, _ = server.accept()
-            with connection:
-                answer(connection)
+            for _ in range(connections):
+                connection, _ = server.accept()
+                with connection:
+                    answer(connection)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
@@ -70,3 +73,39 @@ def test_what_fits_is_no_mismatch(tls):
 def test_nobody_there_is_not_known():
     assert speaks_tls("127.0.0.1:9") is None
     assert speaks_tls("no-such-host.invalid:9092") is None
+
+
+# -- before a job starts -----------------------------------------------------------------------------------------------
+
+
+def kafka(connection: socket.socket) -> None:
+    """As a plain listener of Kafka does with its first request, and with a TLS greeting."""
+    said = connection.recv(100)
+    if said[:14] == API_VERSIONS[:14]:
+        connection.sendall(b"\0\0\0\x08" + API_VERSIONS[8:12] + b"\0\0\0\0")
+
+
+def http(connection: socket.socket) -> None:
+    connection.recv(100)
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+def refusal(servers: str) -> str:
+    begun = time.monotonic()
+    with pytest.raises(UnreachableError) as refused:
+        check(KafkaSettings(bootstrap_servers=servers))
+    assert time.monotonic() - begun < 2
+    assert "kafka.bootstrap_servers" in str(refused.value)
+    return str(refused.value)
+
+
+def test_addresses_without_kafka_are_told_at_once():
+    assert "no answer from the brokers at 127.0.0.1:9 (connection refused)" in refusal("127.0.0.1:9,127.0.0.1:10")
+    assert "at no-such-host.invalid:9092 (there is no such host)" in refusal("no-such-host.invalid:9092")
+    with listening(http, 3) as address:  # the registry's port, say
+        assert f"what answers at {address} is no Kafka broker" in refusal(address)
+
+
+def test_one_broker_that_answers_suffices():
+    with listening(kafka, 3) as address:
+        check(KafkaSettings(bootstrap_servers=f"127.0.0.1:9, {address}"))

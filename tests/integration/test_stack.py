@@ -17,6 +17,7 @@ from eml import cli
 from eml.local import broker, registry, state
 from eml.local.stack import Stack
 from eml.local.state import ProcessId, process_id, wait_for_end
+from eml.settings import load
 
 SCHEMA = {"type": "record", "name": "Reading", "fields": [{"name": "temperature", "type": "double"}]}
 TIMEOUT_S = 10
@@ -130,7 +131,8 @@ def test_a_caller_that_dies_leaves_no_process_and_no_folder(stack, number, all_p
     assert not any(Path(folder).exists() for _, folder in processes)
 
 
-def test_up_status_and_down(stack, tmp_path, capsys):
+def test_up_status_and_down(stack, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     folder = ["--folder", str(tmp_path)]
     try:
         assert cli.main(["local", "up", *folder, "--broker", stack.bootstrap_servers]) == 0
@@ -139,8 +141,12 @@ def test_up_status_and_down(stack, tmp_path, capsys):
         out = capsys.readouterr().out
         assert f"export EML_KAFKA_BOOTSTRAP_SERVERS={known.bootstrap_servers}\n" in out
         assert f"export EML_REGISTRY_URL={known.registry_url}\n" in out
+        assert load(Path("eml.toml")).kafka.bootstrap_servers == known.bootstrap_servers
+        assert "Next: `eml topics create`" in out
         assert cli.main(["local", "up", *folder]) == 0
-        assert "runs already" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert "runs already" in said
+        assert "eml.toml has this broker's address already" in said
         assert state.read(tmp_path) == known
         assert cli.main(["local", "status", *folder]) == 0
         assert capsys.readouterr().out.count(" healthy ") == 2

@@ -244,8 +244,10 @@ def test_all_problems_are_told_at_once_with_their_places(file):
         "override learner.rank: must be positive, not 0",
         f"override rank: there is no such section: there are {SECTIONS}",
         "EML_REGISTRY_URL: must begin with http:// or https:// and a host, and have no query",
-        "[kafka] bootstrap_servers: is missing: set it in the file (`eml init` writes one), or"
-        " EML_KAFKA_BOOTSTRAP_SERVERS in the environment",
+        (
+            "[kafka] bootstrap_servers: is missing: set it in the file (`eml init` writes one), or"
+            " EML_KAFKA_BOOTSTRAP_SERVERS in the environment"
+        ),
     ]
     assert sorted(said) == sorted(expected)
 

@@ -15,6 +15,7 @@ from pyflink.datastream import StreamExecutionEnvironment
 
 from eml.flink import environment, files, topics
 from eml.flink.other_run import OtherRun, committed_transactions
+from eml.local import local_runs
 from eml.settings import Settings
 from eml.starting import local_run, restoring, state_files
 from eml.starting.state_files import JobIdentity, Listing, StateFolders
@@ -56,7 +57,7 @@ def prepare(
     started.savepoints = environment.option(env, SAVEPOINTS)
     if local_run.is_local():
         started.page = _page(env)
-        _say_where(env, started)
+        _say_where(env, settings.job.name, started)
     return started
 
 
@@ -117,7 +118,9 @@ def _page(env: StreamExecutionEnvironment) -> str:
     return f"http://{host}:{environment.option(env, 'rest.bind-port') or environment.option(env, 'rest.port')}"
 
 
-def _say_where(env: StreamExecutionEnvironment, started: Started) -> None:
+def _say_where(env: StreamExecutionEnvironment, name: str, started: Started) -> None:
+    file, state = str(local_run.log_file() or "as FLINK_LOG_DIR says"), environment.option(env, CHECKPOINTS)
     log.info("Flink's page: %s", started.page)
-    log.info("Flink's log: %s", local_run.log_file() or "as FLINK_LOG_DIR says")
-    log.info("state: %s", environment.option(env, CHECKPOINTS))
+    log.info("Flink's log: %s", file)
+    log.info("state: %s", state)
+    local_runs.note(name, started.page, file, state)

@@ -23,7 +23,7 @@ def describe(settings: Settings) -> str:
         for field in fields(values):
             value = getattr(values, field.name)
             if value is not None:
-                lines.append(f"{field.name} = {_toml(_starred(value, secret=not field.repr))}")
+                lines.append(f"{field.name} = {toml(_starred(value, secret=not field.repr))}")
     return "\n".join(lines[1:]) + "\n"
 
 
@@ -33,11 +33,12 @@ def _starred(value: object, *, secret: bool) -> object:
     return STARS if secret else value
 
 
-def _toml(value: object) -> str:
+def toml(value: object) -> str:
+    """A value as TOML has it."""
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_toml(name)} = {_toml(text)}" for name, text in value.items()) + "}"
+        return "{" + ", ".join(f"{toml(name)} = {toml(text)}" for name, text in value.items()) + "}"
     if isinstance(value, str):
         # JSON's escapes are TOML's, but for this one.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

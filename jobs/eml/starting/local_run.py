@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from eml.core.errors import EmlError
+from eml.local.local_runs import state_folder
 from eml.local.process import LOOPBACK, free_port
 from eml.settings import JobSettings
 
@@ -45,12 +46,6 @@ def loopback_options(extra: Mapping[str, str]) -> dict[str, str]:
         "taskmanager.host": LOOPBACK,
         "taskmanager.bind-host": LOOPBACK,
     }
-
-
-def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where local runs keep state and logs by default: `eml` in XDG_STATE_HOME, else in `~/.local/state`."""
-    shared = environ.get("XDG_STATE_HOME")
-    return ((Path(shared) if shared else Path.home() / ".local/state") / "eml").absolute()
 
 
 def checkpoint_dir(job: JobSettings) -> str:

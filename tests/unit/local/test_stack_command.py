@@ -1,13 +1,16 @@
 """`eml local` where no stack runs: what it says and how it exits."""
 
+import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from eml import cli
-from eml.local import broker, state
+from eml.local import broker, stack_command, state
 from eml.local.state import ProcessId, State
+from eml.settings import load
 
 
 @pytest.fixture(autouse=True)
@@ -71,3 +74,25 @@ def test_local_alone_asks_for_a_command(capsys):
         cli.main(["local"])
     assert stop.value.code == 2
     assert "COMMAND" in capsys.readouterr().err
+
+
+RUNNING = State("127.0.0.1:9092", "http://127.0.0.1:8085", (), ProcessId(1, "x"), ())
+
+
+def test_the_settings_of_the_stack_are_written_once_and_can_be_loaded(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "Next: `eml topics create`, then `python -m eml.job`" in stack_command._settings_for(RUNNING)
+    settings = load(tmp_path / "eml.toml", {})
+    assert settings == load(
+        None, {}, {"kafka.bootstrap_servers": "127.0.0.1:9092", "registry.url": "http://127.0.0.1:8085"}
+    )
+    assert "stays as it is" in stack_command._settings_for(RUNNING)
+    before = (tmp_path / "eml.toml").read_text()
+    said = stack_command._settings_for(replace(RUNNING, bootstrap_servers="127.0.0.1:2"))
+    assert "is for another broker; it stays as it is. For this one set kafka.bootstrap_servers to 127.0.0.1:2" in said
+    assert (tmp_path / "eml.toml").read_text() == before
+
+
+def test_status_as_json(capsys):
+    assert cli.main(["local", "status", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == {"runs": False, "logs": []}

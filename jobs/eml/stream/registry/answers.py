@@ -57,6 +57,15 @@ def id_and_version(answer: Answer) -> tuple[SchemaId, int] | None:
     return SchemaId(_field(answer.body, "id", int)), _field(answer.body, "version", int)
 
 
+def version_numbers(answer: Answer) -> list[int]:
+    """The versions of a subject; none where there is no such subject."""
+    if answer.status == HTTPStatus.NOT_FOUND or answer.too_long:
+        return []
+    if answer.status != HTTPStatus.OK or not isinstance(answer.body, list):
+        raise AnswerError(f"it answers {answer.message} instead of a subject's versions")
+    return sorted(number for number in answer.body if isinstance(number, int))
+
+
 def newest(answer: Answer) -> Answer | None:
     """A subject's newest schema with its id and version; None where there is no such subject."""
     if answer.status == HTTPStatus.NOT_FOUND:

@@ -64,7 +64,7 @@ def describe_fields(schema: ReadingSchema) -> str:
 def _newest(registry: SchemaRegistry, settings: Settings) -> Iterator[ReadingSchema]:
     """The newest schema of each subject of readings; of one that cannot be used, why."""
     subjects = Subjects.of(settings)
-    for subject in _candidates(registry.subjects(), settings)[:SUBJECTS]:
+    for subject in candidates(registry.subjects(), settings)[:SUBJECTS]:
         try:
             newest = registry.newest(subject)
             if newest is None:
@@ -79,7 +79,7 @@ def _newest(registry: SchemaRegistry, settings: Settings) -> Iterator[ReadingSch
             log.warning("the newest schema of %s cannot be one of readings: %s", subject, error)
 
 
-def _candidates(registered: Sequence[str], settings: Settings) -> list[str]:
+def candidates(registered: Sequence[str], settings: Settings) -> list[str]:
     """Subjects that are listed, or begin with the topic's name; a record's own name shows no topic."""
     if settings.record.subjects:
         return list(settings.record.subjects)

@@ -48,9 +48,9 @@ class RegistryServer(ThreadingHTTPServer):
         if found := re.fullmatch(r"/schemas/ids/(\d+)(/versions)?", path):
             schema_id = int(found[1])
             return (200, (self.places if found[2] else self.schemas)[schema_id]) if self._has(schema_id) else NOT_FOUND
-        if found := re.fullmatch(r"/subjects/([^/]+)/versions(/latest)?", path):
+        if found := re.fullmatch(r"/subjects/([^/]+)/versions(?:/(latest|[0-9]+))?", path):
             subject = unquote(found[1])
-            return self._register(subject, body) if method == "POST" else self._latest(subject)
+            return self._register(subject, body) if method == "POST" else self._versions(subject, found[2])
         return NOT_FOUND
 
     def _has(self, schema_id: int) -> bool:
@@ -61,11 +61,14 @@ class RegistryServer(ThreadingHTTPServer):
         self.add(schema_id, body["schema"], (subject, 1))
         return 200, {"id": schema_id}
 
-    def _latest(self, subject: str) -> Reply:
-        found = [(p["version"], i) for i, places in self.places.items() for p in places if p["subject"] == subject]
-        if not found:
+    def _versions(self, subject: str, which: str | None) -> Reply:
+        found = {p["version"]: i for i, places in self.places.items() for p in places if p["subject"] == subject}
+        if which is None and found:
+            return 200, sorted(found)
+        version = max(found, default=0) if which == "latest" else int(which or 0)
+        if version not in found:
             return NOT_FOUND
-        version, schema_id = max(found)
+        schema_id = found[version]
         return 200, {"subject": subject, "version": version, "id": schema_id, **self.schemas[schema_id]}
 
     def handle_error(self, request: object, client_address: object) -> None:

@@ -1,0 +1,82 @@
+"""A running view of a fleet: the threads that read, and the view that they fill.
+
+Made by `command`, and by whoever wants a fleet's figures in Python; `with` ends the threads. It calls no page.
+"""
+
+import time
+from dataclasses import dataclass, field
+from typing import Self
+
+from eml.settings import LimitsSettings, Settings
+from eml.stream.errors import BadRecordError
+from eml.stream.keys import KafkaKey, names_of
+from eml.watch.decoding import Decoder
+from eml.watch.fleet_view import FleetView, Surroundings
+from eml.watch.reader import NameOf, Reader, Source
+from eml.watch.registry import Registry
+from eml.watch.schema_watch import SchemaWatch
+
+JOIN_S = 10.0  # a question to a broker or registry that is away may take that long
+LOOK_S = 0.1
+
+
+@dataclass(slots=True)
+class Session:
+    """Reads the job's topics from `since_ms` on (None: from their beginning) and the registry."""
+
+    settings: Settings
+    since_ms: int | None = None
+    options: str = ""  # of the command lines that the page offers
+    fleet: FleetView = field(init=False)
+    _threads: tuple[Reader, SchemaWatch] = field(init=False)
+    _registry: Registry = field(init=False)
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        self._registry = registry = Registry(settings)
+        decoder = Decoder(registry.text)
+        around = Surroundings(
+            self.options, settings.record, decoder.prediction, registry.text, settings.kafka.readings_topic
+        )
+        self.fleet = FleetView(around)
+        source = Source(settings.kafka, self.since_ms, decoder, _names(settings, registry))
+        self._threads = Reader(source, self.fleet), SchemaWatch(registry, self.fleet)
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for thread in self._threads:
+            thread.stop()
+        for thread in self._threads:
+            thread.join(JOIN_S)
+        self._registry.close()
+
+    def wait_until_read(self, longest_s: float) -> bool:
+        """Wait until all is read that the topics hold, or reading is in trouble; whether all is."""
+        end = time.monotonic() + longest_s
+        while time.monotonic() < end:
+            summary = self.fleet.summary()
+            if not summary.reading:
+                return True
+            if summary.problem:
+                return False
+            time.sleep(LOOK_S)
+        return False
+
+
+def _names(settings: Settings, registry: Registry) -> NameOf:
+    """What names the device of a dead letter: empty where its key is none."""
+    name = names_of(settings.record.key_format, LimitsSettings(), registry.key_reader)
+
+    def named(key: bytes | None) -> str:
+        if not key:
+            return ""
+        try:
+            return name(KafkaKey(key.decode("latin-1")))
+        except BadRecordError:
+            return ""
+
+    return named

@@ -56,9 +56,15 @@ class Writer:
     @property
     def settings(self) -> Settings:
         """Those of the job whose topics these are."""
-        named = {f"{name.replace('-', '_')}_topic": f"{self.prefix}{name}" for name in self.topics}
-        registry = RegistrySettings(url=self.registry_url, timeout_ms=REGISTRY_TIMEOUT_MS)
-        return Settings(KafkaSettings(bootstrap_servers=self.bootstrap_servers, **named), registry)
+        kafka = KafkaSettings(
+            bootstrap_servers=self.bootstrap_servers,
+            readings_topic=f"{self.prefix}readings",
+            predictions_topic=f"{self.prefix}predictions",
+            scores_topic=f"{self.prefix}scores",
+            evolutions_topic=f"{self.prefix}evolutions",
+            dead_letters_topic=f"{self.prefix}dead-letters",
+        )
+        return Settings(kafka, RegistrySettings(url=self.registry_url, timeout_ms=REGISTRY_TIMEOUT_MS))
 
     @property
     def topics(self) -> tuple[str, ...]:

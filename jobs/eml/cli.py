@@ -15,6 +15,7 @@ from eml.local import capture_command, replay_command, stack_command, topics_com
 from eml.local import command as local
 from eml.operations import tail_command
 from eml.terminal import STATUSES, USAGE, Parser
+from eml.watch import command as watch
 
 AddParser = Callable[["argparse._SubParsersAction[argparse.ArgumentParser]"], None]
 
@@ -28,6 +29,7 @@ COMMANDS: tuple[AddParser, ...] = (
     capture_command.add_parser,
     replay_command.add_parser,
     tail_command.add_parser,
+    watch.add_parser,
     bench.add_parser,
 )
 

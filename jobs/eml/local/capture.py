@@ -16,10 +16,12 @@ from eml.local import record_file
 from eml.local.errors import CaptureError
 from eml.local.record_lines import Arrived, Entry, Registered
 from eml.local.registered import RegisteredSchemas
-from eml.local.topic_reader import TopicReader
+from eml.local.topic_reader import TopicReader, Wanted
 from eml.settings import Settings
 from eml.stream.errors import BadRecordError
 from eml.stream.wire import unframe
+
+ALL = Wanted()
 
 
 class Schemas(Protocol):
@@ -38,21 +40,23 @@ class Captured:
     unusable: int  # records without a key, or with one that is no text: the job's dead letters, not in the file
 
 
-def capture(settings: Settings, path: Path, keys: Sequence[str] = (), most: int | None = None) -> Captured:
-    """Write what the topics hold at this moment: the records of some keys or of all, the oldest `most` of them."""
+def capture(settings: Settings, path: Path, wanted: Wanted = ALL) -> Captured:
+    """Write what the topics hold at this moment, as far as it is wanted."""
     kafka = settings.kafka
     topics = [topic for topic in (kafka.readings_topic, kafka.labels_topic) if topic]
     with TopicReader(kafka) as reader:
-        partitions = reader.records(topics, frozenset(keys), most)
+        partitions = reader.records(topics, wanted)
     schemas = RegisteredSchemas(settings)
     try:
-        entries = list(with_schemas(islice(in_time(partitions), most), schemas))
+        entries = list(with_schemas(islice(in_time(partitions), wanted.most), schemas))
     finally:
         schemas.close()
     counts = Counter(entry.key for entry in entries if isinstance(entry, Arrived))
     if not counts:
-        of_keys = f" of key {', '.join(keys)}" if keys else ""
-        raise CaptureError(f"There is no record{of_keys} in {' and '.join(topics)}: look at kafka.readings_topic.")
+        of_keys = f" of key {', '.join(sorted(wanted.keys))}" if wanted.keys else ""
+        then, look = ("", "") if wanted.covers_all_times else (" of that time", "--from, --to and ")
+        where = f"in {' and '.join(topics)}: look at {look}kafka.readings_topic."
+        raise CaptureError(f"There is no record{of_keys}{then} {where}")
     record_file.write(path, entries)
     return Captured(counts, len(entries) - counts.total(), reader.unusable)
 

@@ -8,6 +8,7 @@ librdkafka, not Java's. Knows nothing of the records' bytes.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Self, cast
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -160,6 +161,26 @@ class TopicConsumer:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which records."""
+
+    keys: frozenset[str] = frozenset()  # empty: all
+    most: int | None = None  # the oldest of them
+    from_ms: int | None = None  # by Kafka's timestamps, both ends with them
+    to_ms: int | None = None
+
+    def covers(self, timestamp_ms: int) -> bool:
+        """Whether a time is one of them."""
+        after = self.from_ms is None or self.from_ms <= timestamp_ms
+        return after and (self.to_ms is None or timestamp_ms <= self.to_ms)
+
+    @property
+    def covers_all_times(self) -> bool:
+        """Whether no time is left out."""
+        return self.from_ms is None and self.to_ms is None
+
+
 class TopicReader(TopicConsumer):
     """Reads the records that a model can have."""
 
@@ -167,19 +188,21 @@ class TopicReader(TopicConsumer):
         super().__init__(kafka)
         self.unusable = 0  # records without a key, or with one that is no text
 
-    def records(self, topics: Sequence[str], keys: frozenset[str], most: int | None) -> list[list[Arrived]]:
-        """The records of each partition: of some keys or, where none is named, of all; the first `most` of each."""
+    def records(self, topics: Sequence[str], wanted: Wanted) -> list[list[Arrived]]:
+        """The wanted records of each partition; where no more than some are wanted, so many of each."""
         spans = self.spans(topics)
         kept: dict[Partition, list[Arrived]] = {partition: [] for partition in spans}
 
         def take(message: Message) -> bool:
             arrived, place = as_arrived(message), place_of(message)
             here = kept[place.topic, place.partition]
+            if not wanted.covers(place.timestamp_ms):
+                return False  # times need not rise with offsets
             if arrived is None:
                 self.unusable += 1
-            elif not keys or arrived.key in keys:
+            elif not wanted.keys or arrived.key in wanted.keys:
                 here.append(arrived)
-            return len(here) == most
+            return len(here) == wanted.most
 
         self.read(spans, take)
         return list(kept.values())

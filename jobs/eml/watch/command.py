@@ -4,13 +4,16 @@ Called by `eml.cli`; calls `session` for the fleet and `page` or `saving` for wh
 """
 
 import argparse
+import logging
 import os
 import re
 import shlex
 import sys
 import time
+import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from eml import terminal
 from eml.terminal import OK, UNREACHABLE, CommandError
@@ -74,6 +77,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from eml.watch import page, saving  # noqa: F401, PLC0415  what is not installed is told before anything is read
     from eml.watch.session import Session  # noqa: PLC0415
 
+    logging.getLogger("eml").addHandler(logging.NullHandler())  # the page says what is wrong
     settings = terminal.load_settings(arguments)
     since_ms = None if arguments.since is None else int((time.time() - arguments.since) * 1000)
     session = Session(settings, since_ms, _options(arguments))
@@ -90,7 +94,7 @@ def _serve(session: "Session", arguments: argparse.Namespace) -> int:
         sys.stdout.write(f"The fleet is at {page.url} until Ctrl-C.\n")
         sys.stdout.flush()
         if arguments.open:
-            page.open_browser()
+            webbrowser.open(f"{page.url}?token={quote(token, safe='')}" if token else page.url)
         page.run()
     return OK
 

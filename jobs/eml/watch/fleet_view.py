@@ -22,6 +22,7 @@ from eml.watch.fleet_accuracy import FleetAccuracy
 from eml.watch.pace import Lag, Pace
 from eml.watch.rollout import RolloutLog
 from eml.watch.views import (
+    PAGE_ROWS,
     Accuracy,
     DeadLetterDetail,
     DeadLetterRow,
@@ -35,7 +36,6 @@ from eml.watch.views import (
     Summary,
 )
 
-PAGE = 50  # rows
 _Row = TypeVar("_Row")
 
 
@@ -274,5 +274,5 @@ class FleetView:
 
 
 def _piece(rows: Sequence[_Row], page: int) -> Sequence[_Row]:
-    start = max(0, page) * PAGE
-    return rows[start : start + PAGE]
+    start = max(0, page) * PAGE_ROWS
+    return rows[start : start + PAGE_ROWS]

@@ -18,6 +18,8 @@ from eml.watch.schema_watch import SchemaWatch
 
 JOIN_S = 10.0  # a question to a broker or registry that is away may take that long
 LOOK_S = 0.1
+PATIENCE_S = 8.0  # with something that goes wrong
+NAMES_S = 5.0  # for the registry
 
 
 @dataclass(slots=True)
@@ -55,16 +57,24 @@ class Session:
         self._registry.close()
 
     def wait_until_read(self, longest_s: float) -> bool:
-        """Wait until all is read that the topics hold, or reading is in trouble; whether all is."""
-        end = time.monotonic() + longest_s
-        while time.monotonic() < end:
+        """Wait until all is read that the topics hold, or reading stays in trouble; whether all is."""
+        now = well = time.monotonic()
+        end = now + longest_s
+        while now < end and now < well + PATIENCE_S:
             summary = self.fleet.summary()
             if not summary.reading:
+                self._wait_for_names()
                 return True
-            if summary.problem:
-                return False
+            now = time.monotonic()
+            well = well if summary.problem else now
             time.sleep(LOOK_S)
         return False
+
+    def _wait_for_names(self) -> None:
+        """The registry may be asked for versions only when predictions name them."""
+        end = time.monotonic() + NAMES_S
+        while self.fleet.unnamed() and time.monotonic() < end:
+            time.sleep(LOOK_S)
 
 
 def _names(settings: Settings, registry: Registry) -> NameOf:

@@ -1,5 +1,6 @@
 """`eml capture` without a broker: what is taken from Kafka's records, in which order, with which schemas."""
 
+import argparse
 import json
 from collections.abc import Iterator
 
@@ -7,12 +8,15 @@ import pytest
 
 from eml import cli
 from eml.local import capture, record_file, topic_reader
+from eml.local.capture_command import time_ms
 from eml.local.errors import CaptureError
 from eml.local.record_lines import Arrived, Registered
 from eml.local.registered import RegisteredSchemas
+from eml.local.topic_reader import Wanted
 from eml.settings import RegistrySettings, Settings
 from eml.stream.records import Position, Raw
 from eml.stream.wire import frame
+from eml.watch import lines
 from tests.unit.local.kafka_fakes import KAFKA, VALUE, FakeConsumer, FakeMessage
 from tests.unit.stream.avro.encoding import field, record
 from tests.unit.stream.registry.registry_server import RegistryServer, serving
@@ -109,13 +113,13 @@ def test_what_is_captured_can_be_replayed(settings, tmp_path):
 
 
 def test_the_limit_takes_the_oldest(settings, tmp_path):
-    captured = capture.capture(settings, tmp_path / "records.jsonl", most=2)
+    captured = capture.capture(settings, tmp_path / "records.jsonl", Wanted(most=2))
     assert captured.records == {"pump": 1, "press": 1}
 
 
 def test_nothing_to_capture_is_told_and_writes_nothing(settings, tmp_path):
     with pytest.raises(CaptureError, match="no record of key valve in readings"):
-        capture.capture(settings, tmp_path / "records.jsonl", ["valve"])
+        capture.capture(settings, tmp_path / "records.jsonl", Wanted(frozenset(["valve"])))
     assert not list(tmp_path.iterdir())
 
 
@@ -128,3 +132,32 @@ def test_the_command_says_what_it_wrote(settings, tmp_path, monkeypatch, capsys)
     assert "Left out: 1 records" in err
     assert cli.main(["capture", str(file), "--key", "valve"]) == 1
     assert "no record of key valve" in capsys.readouterr().err
+
+
+def test_times_are_those_of_kafka_with_both_ends(settings, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("eml.settings.load", lambda *_, **__: settings)
+    file = tmp_path / "records.jsonl"  # the fleet's records are of 100 to 102 ms after 1970 began
+    assert cli.main(["capture", str(file), "--from", "1970-01-01T00:00:00.101Z", "--to=102"]) == 0
+    assert "1 records of 1 keys" in capsys.readouterr().out
+    assert cli.main(["capture", str(file), "--from=2026-01-01"]) == 1
+    assert "no record of that time in readings: look at --from, --to and" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1763270000123", 1_763_270_000_123),
+        ("2025-11-16T05:13:20.123Z", 1_763_270_000_123),
+        ("2025-11-16T05:13:20.123", 1_763_270_000_123),
+        ("2025-11-16T06:13:20.123+01:00", 1_763_270_000_123),
+    ],
+)
+def test_a_moment_is_written_as_iso_8601_or_in_milliseconds(text, found):
+    assert time_ms(text) == found
+    assert time_ms(lines.utc(found)) == found
+
+
+@pytest.mark.parametrize("text", ["yesterday", "", "5 o'clock", "9" * 20])
+def test_what_is_no_moment_is_told(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="a time is written"):
+        time_ms(text)

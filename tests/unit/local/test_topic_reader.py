@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError
 from eml.local import topic_reader
 from eml.local.errors import CaptureError
 from eml.local.record_lines import Arrived
-from eml.local.topic_reader import TopicReader, as_arrived, client_properties
+from eml.local.topic_reader import TopicReader, Wanted, as_arrived, client_properties
 from eml.settings import KafkaSettings
 from eml.stream.records import Position, Raw
 from tests.unit.local.kafka_fakes import KAFKA, VALUE, FakeConsumer, FakeMessage
@@ -20,11 +20,15 @@ def reading(monkeypatch):
     """Reads from a fake consumer: offsets by partition, and the reader."""
 
     def read(
-        consumer: FakeConsumer, keys: Iterable[str] = (), most: int | None = None, topic: str = "readings"
+        consumer: FakeConsumer,
+        keys: Iterable[str] = (),
+        most: int | None = None,
+        times: tuple[int | None, int | None] = (None, None),
+        topic: str = "readings",
     ) -> tuple[list[list[int]], TopicReader]:
         monkeypatch.setattr(topic_reader, "Consumer", lambda _: consumer)
         with TopicReader(KAFKA) as reader:
-            kept = reader.records([topic], frozenset(keys), most)
+            kept = reader.records([topic], Wanted(frozenset(keys), most, *times))
         return [[each.raw.position.offset for each in partition] for partition in kept], reader
 
     return read
@@ -55,6 +59,12 @@ def test_only_the_keys_that_are_asked_for_count_against_the_limit(reading):
     keys = [b"pump", b"press", b"pump", b"pump", b"pump"]
     messages = [FakeMessage(0, offset, key) for offset, key in enumerate(keys)]
     assert reading(FakeConsumer({0: (0, 5)}, messages), ["pump"], 2)[0] == [[0, 2]]
+
+
+def test_only_the_time_that_is_asked_for_is_taken_with_both_its_ends(reading):
+    for times, taken in (((102, 104), [2, 3, 4]), ((None, 101), [0, 1]), ((105, None), [5]), ((104, 103), [])):
+        messages = [FakeMessage(0, offset) for offset in range(6)]  # at 100, 101, ...
+        assert reading(FakeConsumer({0: (0, 6)}, messages), times=times)[0] == [taken]
 
 
 def test_records_without_a_usable_key_are_counted(reading):
@@ -103,4 +113,4 @@ def test_properties_cannot_undo_what_makes_a_capture():
 def test_a_broker_that_does_not_answer_is_told(monkeypatch):
     monkeypatch.setattr(topic_reader, "ANSWER_S", 0.2)
     with TopicReader(KAFKA) as reader, pytest.raises(CaptureError, match=r"kafka\.bootstrap_servers"):
-        reader.records(["readings"], frozenset(), None)
+        reader.records(["readings"], Wanted())

@@ -7,8 +7,8 @@ import pytest
 from eml.watch import devices as devices_module
 from eml.watch import times
 from eml.watch.dead_letters import Arrived
-from eml.watch.fleet_view import PAGE, FleetView
-from eml.watch.views import Fleet
+from eml.watch.fleet_view import FleetView
+from eml.watch.views import PAGE_ROWS, Fleet
 from tests.watched import BEGIN_MS, IDS, SyntheticFleet, dead_letter_headers, evolution, framed, prediction, recovery
 from tests.watched import score as score_of
 
@@ -173,8 +173,8 @@ def test_a_clock_that_is_wrong_by_years_does_not_stretch_the_curves():
 def test_devices_are_found_in_order_and_in_pages(records):
     view = fed(records)
     assert view.devices().total == 60
-    assert len(view.devices().rows) == PAGE
-    assert len(view.devices(page=1).rows) == 60 - PAGE
+    assert len(view.devices().rows) == PAGE_ROWS
+    assert len(view.devices(page=1).rows) == 60 - PAGE_ROWS
     assert view.devices(page=9).rows == []
     assert [row.key for row in view.devices("PUMP-0001").rows] == [f"pump-0001{n}" for n in range(10)]
     keys = [row.key for row in view.devices().rows]

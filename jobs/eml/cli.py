@@ -5,6 +5,7 @@ function that module chose. It knows no command's options and none of the learni
 """
 
 import argparse
+import logging
 import sys
 from collections.abc import Callable, Sequence
 
@@ -13,7 +14,7 @@ from eml.bench import command as bench
 from eml.evaluate import command as evaluate
 from eml.local import capture_command, replay_command, stack_command, topics_command
 from eml.local import command as local
-from eml.operations import tail_command
+from eml.operations import doctor_command, tail_command
 from eml.terminal import STATUSES, USAGE, Parser
 from eml.watch import command as watch
 
@@ -25,6 +26,7 @@ COMMANDS: tuple[AddParser, ...] = (
     evaluate.add_parser,
     local.add_parser,
     stack_command.add_parser,
+    doctor_command.add_parser,
     topics_command.add_parser,
     capture_command.add_parser,
     replay_command.add_parser,
@@ -52,6 +54,7 @@ def _statuses() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command named by `argv` and return its exit status; 2, with the help, where none is named."""
+    logging.getLogger("eml").addHandler(logging.NullHandler())  # a command says itself what is wrong
     parser = build_parser()
     arguments = parser.parse_args(argv)
     if "run" not in arguments:

@@ -90,3 +90,9 @@ def subjects(answer: Answer) -> list[str]:
     if answer.status != HTTPStatus.OK or not (answer.too_long or isinstance(answer.body, list)):
         raise AnswerError(f"no registry with Confluent's API stands there ({answer.message}): look at registry.url")
     return [name for name in answer.body or [] if isinstance(name, str)]
+
+
+def compatibility(answer: Answer) -> str:
+    """A compatibility mode; empty where there is none."""
+    mode = answer.body.get("compatibilityLevel") if isinstance(answer.body, dict) else None
+    return mode if isinstance(mode, str) else ""

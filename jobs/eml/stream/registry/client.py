@@ -223,6 +223,11 @@ class SchemaRegistry:
         text = answers.avro_text(answer)
         return SchemaId(answer.body["id"]), int(answer.body["version"]), text
 
+    def compatibility(self, subject: str) -> str:
+        """The mode that holds for a subject, its own or the registry's; empty where that is not told."""
+        own = self._connection.ask("GET", f"/config/{quote(subject, safe='')}", answers.compatibility)
+        return own or self._connection.ask("GET", "/config", answers.compatibility)
+
     def _refused(self, error: RegistryRefusedError, schema_id: SchemaId | None = None) -> RegistryUnavailableError:
         """A refusal while the job runs: records with cached schemas continue, and a rotated secret may come."""
         if error.forbidden and schema_id is not None:  # others may be allowed

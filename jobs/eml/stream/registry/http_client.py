@@ -72,7 +72,8 @@ class RegistryHttp:
             ) as response:
                 received = self._receive(response, deadline)
         except (OSError, urllib3.exceptions.HTTPError) as error:  # requests' own errors are OSErrors, too
-            raise AnswerError(f"no answer: {_cause(error)}") from None  # the error itself may quote what was sent
+            why = _cause(error)  # the error itself may quote what was sent
+            raise AnswerError(f"no answer: {why} (does it run, and is registry.url right?)") from None
         return self._judged(response.status_code, received)
 
     def _receive(self, response: requests.Response, deadline: float) -> bytes | None:
@@ -136,4 +137,6 @@ def _cause(error: Exception) -> str:
 
 def _innermost(error: Exception) -> str:
     inner = error.args[0] if error.args else error
-    return str(getattr(inner, "reason", inner))[:300]
+    reason = getattr(inner, "reason", inner)
+    system = getattr(reason, "__cause__", None)  # "connection refused" says more than urllib3 does around it
+    return str((isinstance(system, OSError) and system.strerror) or reason)[:300]

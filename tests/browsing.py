@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Request, Route, expect, sync_playwright
 
 from eml.watch.dead_letters import Arrived
 from eml.watch.fleet_view import FleetView, Surroundings
@@ -24,6 +24,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 NO_CHROMIUM = "Chromium is missing: make chromium (as root), or apt-get install chromium"
+PATIENCE_MS = 20_000  # a tick takes two seconds, and all of `make test` runs beside it
 HOSTILE = "<b>x</b><img src=x onerror=alert(1)>"
 SCHEMA = """{"type": "record", "name": "R", "fields": [
     {"name": "temperature", "type": "double"}, {"name": "note", "type": "string"}]}"""
@@ -56,6 +57,7 @@ def browser() -> Iterator[Browser]:
     """Chromium, or a skip that says how to get it."""
     if CHROMIUM is None:
         pytest.skip(NO_CHROMIUM)
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         try:

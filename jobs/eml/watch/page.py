@@ -17,6 +17,7 @@ from eml.watch.doors import Doors, WatchError
 from eml.watch.views import Fleet
 
 THREADS = 4  # viewers that are answered at the same time
+LARGEST_ANSWER = 16 << 20  # bytes; Plotly and a saved file have 5 MB, and need no temporary file on their way
 CLOSING_S = 5.0
 LARGEST_PORT = 65_535
 LARGEST_REQUEST = 1 << 20  # bytes; the page sends some hundred
@@ -38,6 +39,7 @@ class Page:
             threads=THREADS,
             ident=None,
             max_request_body_size=LARGEST_REQUEST,
+            outbuf_overflow=LARGEST_ANSWER,
         )
         self._thread: Thread | None = None
 

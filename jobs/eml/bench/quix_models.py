@@ -5,7 +5,6 @@ close as the job's do (`stream.models.window`). Knows no Kafka and no Quix Strea
 """
 
 from collections import OrderedDict
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -96,7 +95,7 @@ class Models:
 
     def _read(self, schema: ReadingSchema, state: State) -> VersionModel:
         written, window = state.get_bytes(MODEL), state.get_bytes(WINDOW)
-        learner = deepcopy(self._first) if written is None else EvolvingMetricLearner.restore(written)
+        learner = self._first.copy() if written is None else EvolvingMetricLearner.restore(written)
         model = VersionModel.with_learner(Version.of(schema), learner)
         model.learner_changed = False
         if window is not None:

@@ -11,11 +11,13 @@ evaluation and the benchmarks; calls the other modules of `core` and knows no re
     explain                     why it predicts as it does
     snapshot, restore           to versioned bytes and back, exactly
     start_log, changes          a full snapshot, then deltas: few bytes where little was learnt
+    copy                        a second one, which costs nothing until it changes
 
 Deterministic for a given seed. The settings bound memory and time, however long the stream.
 """
 
 from collections.abc import Iterable, Sequence
+from copy import copy, deepcopy
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,6 +46,7 @@ from eml.core.serialization import checksum
 from eml.core.state import State
 
 OBJECTS = 32_768  # bytes of a learner's small arrays and other objects, about
+COPY = 1_024  # bytes of a copy that shares the rest
 
 
 class EvolvingMetricLearner:
@@ -60,6 +63,8 @@ class EvolvingMetricLearner:
         self._state = State.new(space, self.config, seed)
         self._log = DeltaLog()
         self._predictor: Predictor | None = None  # built by the first prediction after a change
+        self._shared = False  # the state is that of a copy, too
+        self._packed: bytes | None = None  # the snapshot that the log begins with, where nothing has changed since
 
     @property
     def space(self) -> FeatureSpace:
@@ -104,7 +109,9 @@ class EvolvingMetricLearner:
 
     @property
     def nbytes(self) -> int:
-        """About what the learner takes in memory: its arrays, and some for all else."""
+        """About what the learner takes in memory: its arrays, and some for all else; nothing that it shares."""
+        if self._shared:
+            return COPY
         return OBJECTS + (self._state.nbytes if self._predictor is None else self._predictor.nbytes)
 
     # -- predict ---------------------------------------------------------------------------------------------------
@@ -155,7 +162,7 @@ class EvolvingMetricLearner:
         values = self._matrix(X)
         if len(values) != len(y):
             raise FeatureError(f"{len(values)} samples came with {len(y)} labels")
-        self._predictor = None
+        self._about_to_change()
         for start in range(0, len(values), self.config.batch):
             piece = slice(start, start + self.config.batch)
             learning.learn(self._state, self.config, values[piece], y[piece])
@@ -164,12 +171,12 @@ class EvolvingMetricLearner:
 
     def announce(self, space: FeatureSpace) -> None:
         """The next space is known, samples of the current one still come: starts the T-stage."""
-        self._predictor = None
+        self._about_to_change()
         transforming.announce(self._state, self._encoded(space))
 
     def evolve(self, space: FeatureSpace) -> Evolution:
         """From now on samples are of `space`. Runs the rest of the T-stage; the I-stage follows with labels."""
-        self._predictor = None
+        self._about_to_change()
         state = self._state
         fitter = learning.fitter_for(state, self.config)
         report = evolution.evolve(state, self._encoded(space), self.config, fitter)
@@ -185,7 +192,7 @@ class EvolvingMetricLearner:
 
     def react(self, how: drift.Reaction) -> None:
         """Concept drift was detected while the space stayed the same. Predictions continue."""
-        self._predictor = None
+        self._about_to_change()
         drift.react(self._state, how, self.config.neighbours)
 
     # -- explain ---------------------------------------------------------------------------------------------------
@@ -198,16 +205,19 @@ class EvolvingMetricLearner:
 
     def snapshot(self) -> bytes:
         """The whole learner as versioned bytes."""
-        return snapshot.dump(self._state, self.config)
+        return self._packed or snapshot.dump(self._state, self.config)
 
     def start_log(self) -> bytes:
         """A full snapshot; `changes` then gives the deltas after it."""
+        if self._packed is not None:
+            return self._packed
         data = self.snapshot()
         self._log.start(self._state, self.config, data)
         return data
 
     def changes(self) -> bytes | None:
         """The delta since the last `start_log` or `changes`; None if a new log must be started."""
+        self._packed = None
         return self._log.delta(self._state, self.config)
 
     @classmethod
@@ -224,7 +234,27 @@ class EvolvingMetricLearner:
         learner._state, learner._log = state, log
         return learner
 
+    def copy(self) -> "EvolvingMetricLearner":
+        """A learner that goes on from here by itself: until one of the two changes they share all they are.
+
+        What a fleet's new models cost, while they learn nothing: one state in memory and one packing for all.
+        """
+        if self._packed is None:
+            self._packed = self.start_log()
+        if self._predictor is None and self._state.views and predictor.kernels() is not None:
+            self._predictor = Predictor(self._state, self.config.neighbours)
+        self._shared = True
+        other = copy(self)
+        other._log = copy(self._log)  # noqa: SLF001  another of the same kind
+        return other
+
     # -- helpers ---------------------------------------------------------------------------------------------------
+
+    def _about_to_change(self) -> None:
+        """Have a state of its own, and let go of what was made of it."""
+        if self._shared:
+            self._state, self._shared = deepcopy(self._state), False
+        self._predictor = self._packed = None
 
     def _encoded(self, space: FeatureSpace) -> FeatureSpace:
         return self._state.encoder.next_space(space, self._state.retired_columns)

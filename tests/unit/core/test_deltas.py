@@ -1,5 +1,7 @@
 """A log of changes behind a snapshot: the same learner bit for bit, wherever it is read, and few bytes."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -48,6 +50,26 @@ def do(learner: EvolvingMetricLearner, doing: str, number: int) -> None:
         if doing == "gaps":
             X[::3, ::2] = np.nan
         learner.learn(X, y)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(DOINGS, min_size=1, max_size=6), st.booleans())
+def test_a_copy_and_what_it_was_copied_from_go_on_by_themselves(doings, copied_changes):
+    learner = EvolvingMetricLearner(space(*range(6)), SMALL, seed=5)
+    learner.learn(*WORLD.draw(80, 1, range(6)))
+    expected = deepcopy(learner)
+    copied = learner.copy()
+    changed, unchanged = (copied, learner) if copied_changes else (learner, copied)
+    before, kept = unchanged.snapshot(), Kept(changed)
+    for number, doing in enumerate(doings):
+        if doing != "restore":
+            do(changed, doing, number)
+            do(expected, doing, number)
+            kept.write(changed)
+    assert changed.snapshot() == kept.read().snapshot() == expected.snapshot()
+    assert unchanged.snapshot() == before == EvolvingMetricLearner.restore(before).snapshot()
+    probe = WORLD.draw(5, 2, [int(name[1:]) for name in changed.space.names])[0]
+    np.testing.assert_array_equal(changed.answers(probe), expected.answers(probe))
 
 
 @settings(max_examples=25, deadline=None)

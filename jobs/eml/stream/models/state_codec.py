@@ -20,6 +20,7 @@ from eml.stream.key_clock import KeyClock
 from eml.stream.keys import KeyName
 from eml.stream.labels.label_join import LabelJoin
 from eml.stream.models.drift import DriftDetector
+from eml.stream.models.first_model import FirstModel, first_model
 from eml.stream.models.key_model import KeyModel, drift_sensitivity
 from eml.stream.models.key_state import KeyState
 from eml.stream.models.recovery import Scores
@@ -161,7 +162,9 @@ def load(key: KeyName, settings: Settings, parts: StateParts, warm_start: WarmSt
         learning = settings.learning
         loaded.join = LabelJoin.load(learning.labels_kept, learning.label_wait_ms, parts.labels)
     if parts.model is not None:
-        loaded.state.models = _load_model(loaded.state, parts.model, parts.changes, f"the model of key {key!r}")
+        first = first_model(settings.learning.first_model) if settings.learning.first_model else None
+        what = f"the model of key {key!r}"
+        loaded.state.models = _load_model(loaded.state, parts.model, parts.changes, first, what)
         if parts.others is not None:
             _load_others(loaded.state.models, parts.others, f"the former models of key {key!r}")
         if parts.window is not None:
@@ -169,7 +172,9 @@ def load(key: KeyName, settings: Settings, parts: StateParts, warm_start: WarmSt
     return loaded
 
 
-def _load_model(state: KeyState, base: bytes, pieces: Sequence[bytes], what: str) -> VersionModels:
+def _load_model(
+    state: KeyState, base: bytes, pieces: Sequence[bytes], first: FirstModel | None, what: str
+) -> VersionModels:
     position, snapshot = unpack(MODEL, MODEL_VERSION, base, what)
     changes = []
     for piece in pieces:
@@ -177,7 +182,8 @@ def _load_model(state: KeyState, base: bytes, pieces: Sequence[bytes], what: str
         changes.append(change)
     announced = position["announced"]
     state.announced = _version(announced) if announced else None
-    learner = EvolvingMetricLearner.restore(snapshot, changes)
+    learner = first.unchanged(snapshot) if first is not None and not changes else None
+    learner = learner or EvolvingMetricLearner.restore(snapshot, changes)
     current = VersionModel.with_learner(_version(position["current"]), learner)
     current.learner_changed = False
     log = ModelLog(learner, len(base), sum(map(len, pieces)))

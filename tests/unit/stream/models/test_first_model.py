@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eml.core import EvolvingMetricLearner, FeatureSpace
+from eml.core import EvolvingMetricLearner, FeatureSpace, bitpacking
 from eml.settings import LearningSettings, Settings
 from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
@@ -16,6 +16,7 @@ from eml.stream.models.key_model import KeyModel
 from tests.unit.stream.models.test_key_model import SCHEMAS, SETTINGS, look_up, records
 
 SPACE = SCHEMAS[10].space
+really = bitpacking.pack
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +55,24 @@ def test_every_key_has_a_copy_of_its_own(tmp_path):
     heads = [key.state.models.current.learner for key in (one, other) if key.state.models is not None]
     assert heads[0].revision > made.revision
     assert heads[1].snapshot() == made.snapshot()
+
+
+def test_new_keys_are_cheap_until_they_learn_also_when_they_are_read_again(tmp_path, monkeypatch):
+    chosen, packed = settings(tmp_path / "first", learner()), []
+    monkeypatch.setattr(bitpacking, "pack", lambda X: packed.append(len(X)) or really(X))
+    parts, nbytes = [], []
+    for number in range(20):
+        new = KeyModel(KeyName(f"new-{number}"), chosen)
+        new.step(records([1]), look_up)
+        parts.append(state_codec.take_all(new))
+        nbytes.append(state_codec.load(new.key, chosen, parts[-1]).nbytes)
+    assert len(packed) == 1, "one packing for all"
+    assert max(nbytes) < 2_000, "they share what they are"
+    (one,) = {part.model for part in parts}
+    taught = state_codec.load(KeyName("new"), chosen, parts[0])
+    taught.step(records([1] * 60, labelled=1.0), look_up)
+    assert taught.nbytes > 20_000
+    assert state_codec.take_all(taught).model != one
 
 
 def test_a_key_with_a_first_model_is_the_same_after_a_restart(tmp_path):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, bitpacking
+from eml.core.arrays import Array32
 from eml.settings import LearningSettings, Settings
 from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
@@ -58,8 +59,13 @@ def test_every_key_has_a_copy_of_its_own(tmp_path):
 
 
 def test_new_keys_are_cheap_until_they_learn_also_when_they_are_read_again(tmp_path, monkeypatch):
-    chosen, packed = settings(tmp_path / "first", learner()), []
-    monkeypatch.setattr(bitpacking, "pack", lambda X: packed.append(len(X)) or really(X))
+    chosen, packed = settings(tmp_path / "first", learner()), list[int]()
+
+    def pack(X: Array32) -> bytes:
+        packed.append(len(X))
+        return really(X)
+
+    monkeypatch.setattr(bitpacking, "pack", pack)
     parts, nbytes = [], []
     for number in range(20):
         new = KeyModel(KeyName(f"new-{number}"), chosen)

@@ -18,6 +18,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--picture", metavar="FILE", type=Path, default=Path("eml-demo.png"), help="PNG to write (default eml-demo.png)"
     )
+    parser.add_argument("--open", action="store_true", help="open the fleet's live page in the browser")
     parser.add_argument("--keep", action="store_true", help="keep everything running at the end, until Ctrl-C")
     set_run(parser, _run)
 

@@ -1,12 +1,13 @@
 """The demonstration: a simulated fleet goes through two upgrades of its sensors while EML runs on Flink and Kafka.
 
-Called by `command`. Starts the stack and the job, has the fleet send (`sender`), reads what the job answers
-(`observer`), shows it (`screen`), and at the end sets it beside two controls (`controls`) that had the same records.
-Everything that was started ends with it, in whatever way it ends.
+Called by `command`. Starts the stack, the job and the live page (`watch_process`), has the fleet send (`sender`), reads
+what the job answers (`observer`), shows it (`screen`), and at the end sets it beside two controls (`controls`) that had
+the same records. Everything that was started ends with it, in whatever way it ends.
 """
 
 import time
 import uuid
+import webbrowser
 from contextlib import ExitStack, closing
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from eml.local import jars, picture, screen, topics
 from eml.local.controls import EML, Controls
 from eml.local.errors import LocalError
 from eml.local.fleet import VERSIONS
-from eml.local.job_process import JobProcess
+from eml.local.job_process import SETTINGS_FILE, JobProcess
 from eml.local.observer import Observer
 from eml.local.registrar import REGISTRY_TIMEOUT_MS, Registrar
 from eml.local.results import results
@@ -25,6 +26,7 @@ from eml.local.screen import Screen
 from eml.local.sender import Planned, Sender, plan
 from eml.local.stack import Stack, running
 from eml.local.topics import Topics
+from eml.local.watch_process import WatchProcess
 from eml.settings import JobSettings, KafkaSettings, RegistrySettings, Settings, describe
 
 CHECKPOINT_MS = 1_000  # readers of committed records wait that long for a prediction
@@ -44,6 +46,7 @@ class Options:
     broker: str | None = None
     registry: str | None = None
     keep: bool = False
+    open: bool = False  # the fleet's page in the browser
 
 
 def run(options: Options, terminal: Screen | None = None) -> None:
@@ -58,7 +61,9 @@ def run(options: Options, terminal: Screen | None = None) -> None:
         leaving.callback(registrar.close)
         registrar.register(1)  # the later versions when their first records are due
         planned = plan(options.machines, options.records, options.seed)
-        job = _start_job(stack, names, terminal, leaving)
+        job, watch = _start_job(stack, names, terminal, leaving)
+        if watch and options.open:
+            webbrowser.open(watch.url)
         board = _run_fleet(stack, names, planned, registrar, job, terminal, options.picture)
         _say_where(options, stack, names, job, terminal)
         if options.keep:
@@ -90,16 +95,28 @@ def _create_topics(options: Options, stack: Stack) -> Topics:
     return names
 
 
-def _start_job(stack: Stack, names: Topics, terminal: Screen, leaving: ExitStack) -> JobProcess:
+def _start_job(
+    stack: Stack, names: Topics, terminal: Screen, leaving: ExitStack
+) -> tuple[JobProcess, WatchProcess | None]:
+    """The job, and the live page beside it; that has time to come up while the job starts."""
     # Entered first, so left last: the job is stopped before its folder goes.
     folder = Path(leaving.enter_context(TemporaryDirectory(prefix="eml-demo-", ignore_cleanup_errors=True)))
     job = JobProcess(describe(job_settings(stack, names, folder)), folder, scratch=folder)
     leaving.callback(job.stop)
     with terminal.step("starting the job on Flink"):
         job.start()
+        watch = _start_watch(folder, leaving) if WatchProcess.installed() else None
         job.wait_until_running()
     terminal.say(f"  Flink's page: {job.page}")
-    return job
+    terminal.say(f"  The fleet's page: {watch.url}" if watch else "  No page of the fleet: pip install 'eml[watch]'")
+    return job, watch
+
+
+def _start_watch(folder: Path, leaving: ExitStack) -> WatchProcess:
+    watch = WatchProcess(folder / SETTINGS_FILE, folder, scratch=folder)
+    leaving.callback(watch.stop)
+    watch.start()
+    return watch
 
 
 def job_settings(stack: Stack, names: Topics, folder: Path) -> Settings:

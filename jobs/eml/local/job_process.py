@@ -21,6 +21,7 @@ from eml.local.process import LOOPBACK, Process, free_port, is_free, log_end
 from eml.settings import Settings
 
 ANSWER_TIMEOUT_S = 3.0
+SETTINGS_FILE = "eml.toml"  # in the folder of a job
 # Variables that set what the settings text sets: whoever starts the job here means the text.
 SETTINGS_VARIABLES = tuple(f"EML_{section.name.upper()}_" for section in fields(Settings))
 
@@ -66,14 +67,12 @@ class JobProcess(Process):
 
     def command(self) -> list[str]:
         """Write the settings and return what to run."""
-        file = self.folder / "eml.toml"
+        file = self.folder / SETTINGS_FILE
         file.write_text(self._settings, encoding="utf-8")
-        foreign = [name for name in os.environ if name.startswith(SETTINGS_VARIABLES)]
-        unset = [part for name in foreign for part in ("-u", name)]
         variables = [f"{name}={value}" for name, value in self._environment.items()]
         options = [part for name, value in self._options.items() for part in ("-D", f"{name}={value}")]
         program = [sys.executable, "-m", "eml.job", "--settings", str(file), *options, *self._arguments]
-        return ["/usr/bin/env", *unset, *variables, *program]
+        return [*without_settings(), *variables, *program]
 
     def start(self, arguments: Sequence[str] = ()) -> None:
         """Start it with these further arguments; `wait_until_running` waits for it."""
@@ -136,6 +135,12 @@ class JobProcess(Process):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def without_settings() -> list[str]:
+    """How a command line begins whose program takes no setting from our environment."""
+    foreign = [name for name in os.environ if name.startswith(SETTINGS_VARIABLES)]
+    return ["/usr/bin/env", *(part for name in foreign for part in ("-u", name))]
 
 
 def _page(port: int) -> dict[str, str]:

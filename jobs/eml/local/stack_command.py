@@ -87,7 +87,8 @@ def _settings_for(known: "State") -> str:
         Setting("model.by", "key", "a model for each Kafka key; with few labels share one: key-pattern, header, all"),
     ]
     settings_file.write(SETTINGS_FILE, heading, chosen)
-    return f"{SETTINGS_FILE} has these addresses. Next: `eml topics create`, then `python -m eml.job`."
+    next_ = "Next: `eml topics create`, then `python -m eml.job`, and `eml watch` to see the fleet."
+    return f"{SETTINGS_FILE} has these addresses. {next_}"
 
 
 def _down(arguments: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from eml.local import listeners
 from eml.settings import ON_CLUSTER, Settings, describe
 from eml.starting.local_run import is_local, log_environment
 from eml.starting.restoring import AUTO, Request
+from eml.stream.output.encoder import OutputIds
 from eml.stream.output.schemas import schema_text
 from eml.stream.registry.client import SchemaRegistry
 from eml.stream.registry.field_report import log_fields
@@ -96,7 +97,7 @@ def _run(settings: Settings, options: dict[str, str], request: Request) -> bool:
         started = start.prepare(env, settings, request, admin)
         ids = _register_outputs(registry, settings)
         log.info("starting with these settings:\n%s", describe(settings))
-        pipeline.build(env, settings, *ids)
+        pipeline.build(env, settings, ids)
         started.make_sure_no_other_runs()
     log.info("%s", started.message)
     if not is_local():
@@ -105,12 +106,13 @@ def _run(settings: Settings, options: dict[str, str], request: Request) -> bool:
     return running.run_locally(env, settings.job.name, started.page, started.savepoints)
 
 
-def _register_outputs(registry: SchemaRegistry, settings: Settings) -> tuple[int, int]:
+def _register_outputs(registry: SchemaRegistry, settings: Settings) -> OutputIds:
     """Ids of the schemas of what we write; registering a schema again gives its old id."""
     kafka = settings.kafka
-    return (
+    return OutputIds(
         registry.register(f"{kafka.predictions_topic}-value", schema_text("prediction")),
         registry.register(f"{kafka.evolutions_topic}-value", schema_text("evolution")),
+        registry.register(f"{kafka.scores_topic}-value", schema_text("score")) if kafka.scores_topic else 0,
     )
 
 

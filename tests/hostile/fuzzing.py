@@ -23,7 +23,7 @@ from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.reading_batch import Results
 from eml.stream.output import dead_letters
-from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
+from eml.stream.output.encoder import Encoder, OutputIds, read_evolution, read_prediction
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import SchemaId, frame, unframe
@@ -42,7 +42,7 @@ SETTINGS = Settings(
 )
 SUBJECT = "readings-value"
 AWAY, LABEL = 77, 9  # an id that cannot be asked for now, and that of labels
-ENCODER = Encoder(300, 301)
+ENCODER = Encoder(OutputIds(300, 301, 302))
 
 
 class Choices:

@@ -13,6 +13,7 @@ from pyflink.table import StreamTableEnvironment
 from eml.flink import environment, pipeline
 from eml.local.jars import connector_jar
 from eml.settings import load
+from eml.stream.output.encoder import OutputIds
 
 ADDRESSES = {"kafka.bootstrap_servers": "127.0.0.1:9", "registry.url": "http://127.0.0.1:9"}  # nobody is asked
 VARIANTS: dict[str, dict[str, object]] = {
@@ -38,7 +39,7 @@ def _graph(overrides: dict[str, object], *, inserts: bool = False) -> StreamExec
     env = environment.create(settings, {}, connector_jar())
     if inserts:
         _insert(env, "front")
-    pipeline.build(env, settings, 1, 2)
+    pipeline.build(env, settings, OutputIds(1, 2, 3))
     if inserts:
         _insert(env, "behind")
     return env

@@ -201,6 +201,7 @@ class Job:
                 "bootstrap_servers": self.stack.bootstrap_servers,
                 "readings_topic": self.topics.readings,
                 "predictions_topic": self.topics.predictions,
+                "scores_topic": self.topics.scores,
                 "evolutions_topic": self.topics.evolutions,
                 "dead_letters_topic": self.topics.dead_letters,
                 "transactional_id_prefix": self.topics.predictions,

@@ -24,7 +24,7 @@ from eml.stream.errors import BadSchemaError, RegistryUnavailableError
 from eml.stream.keys import KafkaKey, KeyName, ReadKey
 from eml.stream.model_keys import model_of
 from eml.stream.models.key_model import KeyModel
-from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
+from eml.stream.output.encoder import Encoder, OutputIds, read_evolution, read_prediction
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import REPLAYS, Position, Raw
 from tests.operator.fakes import FakeRuntime
@@ -73,7 +73,7 @@ class Task:
         self.runtime = runtime or FakeRuntime()
         self.registry = Registry()
         self.settings = settings
-        self.operator = EvolvingOperator(settings, 1, 2)
+        self.operator = EvolvingOperator(settings, OutputIds(1, 2, 3))
         self.operator.open(self.runtime)
         self.operator._registry = self.registry  # type: ignore[assignment]
 
@@ -155,7 +155,7 @@ def test_a_row_holds_what_a_micro_batch_became():
 
 def test_readings_with_labels_and_without_need_no_object_each_and_get_what_they_get_one_after_another(monkeypatch):
     streams = {f"pump-{i}": records([1] * 90 + [2] * 60, seed=i, labelled=0.15) for i in range(3)}
-    encoder = Encoder(1, 2)
+    encoder = Encoder(OutputIds(1, 2))
     expected = {
         key: [
             encoder.prediction(KeyName(key), said)

@@ -10,6 +10,7 @@ from pyflink.common import Row
 
 from eml.flink.operator import EvolvingOperator
 from eml.settings import Settings, load
+from eml.stream.output.encoder import OutputIds
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import frame
@@ -30,7 +31,7 @@ class RealTask(Task):
     def __init__(self, settings: Settings) -> None:
         self.runtime = FakeRuntime()
         self.settings = settings
-        self.operator = EvolvingOperator(settings, 1, 2)
+        self.operator = EvolvingOperator(settings, OutputIds(1, 2, 3))
         self.operator.open(self.runtime)
 
     def wait(self, done: Callable[[list[Row]], bool], most_s: float = SOON_S) -> list[Row]:
@@ -168,7 +169,7 @@ def test_a_token_rotated_on_disk_is_picked_up(server, start, tmp_path, settled):
 def test_a_restarted_operator_has_the_secret_of_today(server, tmp_path):
     file = Path(tmp_path) / "token"
     file.write_text("old")
-    graph = pickle.dumps(EvolvingOperator(settings(server, bearer_token_file=str(file)), 1, 2))
+    graph = pickle.dumps(EvolvingOperator(settings(server, bearer_token_file=str(file)), OutputIds(1, 2, 3)))
     file.write_text("new")
     demand(server, "new")
     operator = pickle.loads(graph)  # noqa: S301  our own bytes
@@ -208,4 +209,4 @@ def test_the_pickled_operator_carries_no_secret_it_does_not_need(server, tmp_pat
         "EML_REGISTRY_BEARER_TOKEN_FILE": str(file),
         "EML_KAFKA_PROPERTIES": f'{{ sasl.jaas.config = "{SECRET}" }}',
     }
-    assert SECRET.encode() not in pickle.dumps(EvolvingOperator(load(None, environ), 1, 2))
+    assert SECRET.encode() not in pickle.dumps(EvolvingOperator(load(None, environ), OutputIds(1, 2, 3)))

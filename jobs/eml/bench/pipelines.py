@@ -69,6 +69,7 @@ def settings_of(
             "kafka.bootstrap_servers": stack.bootstrap_servers,
             "kafka.readings_topic": readings,
             "kafka.predictions_topic": f"{name}-predictions",
+            "kafka.scores_topic": f"{name}-scores",
             "kafka.evolutions_topic": f"{name}-evolutions",
             "kafka.dead_letters_topic": f"{name}-dead-letters",
             "kafka.group_id": name,

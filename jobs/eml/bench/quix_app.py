@@ -22,7 +22,7 @@ from eml.settings import Settings
 from eml.stream.avro.decoder import Decoded
 from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.keys import KeyName
-from eml.stream.output.encoder import Encoder
+from eml.stream.output.encoder import Encoder, OutputIds
 from eml.stream.output.predictions import Prediction
 from eml.stream.output.schemas import PREDICTION, schema_text
 from eml.stream.records import Position
@@ -37,7 +37,7 @@ class Predictor:
         self._models = Models(settings)
         self._registry = registry
         predictions = registry.register(f"{settings.kafka.predictions_topic}-value", schema_text(PREDICTION))
-        self._encoder = Encoder(predictions, evolution_schema_id=0)  # there are no events
+        self._encoder = Encoder(OutputIds(predictions, 0))  # there are no events
 
     def predict(self, value: bytes, key: bytes, timestamp: int, _headers: object, state: State) -> bytes:
         """Called by Quix Streams with every record."""

@@ -19,7 +19,7 @@ from eml.bench.load import Load
 from eml.bench.measure import Output, rate
 from eml.bench.pipelines import REGISTRY_TIMEOUT_MS, Pipeline, flink_options, settings_of
 from eml.bench.sending import send
-from eml.bench.topics import changelogs_removed, made
+from eml.bench.topics import changelogs_removed, made, written
 from eml.local.stack import Stack
 from eml.settings import RecordSettings, RegistrySettings, describe
 from eml.stream.output.encoder import read_prediction
@@ -104,7 +104,7 @@ class Bench:
             kafka = settings.kafka
             output = Output(kafka.bootstrap_servers, kafka.predictions_topic, self.options.parallelism)
             with (
-                self.made(kafka.predictions_topic, kafka.evolutions_topic, kafka.dead_letters_topic),
+                self.made(*written(kafka)),
                 changelogs_removed(kafka.bootstrap_servers, kafka.group_id) if rival.kind == QUIX else nullcontext(),
                 Pipeline(rival.kind, describe(settings), Path(folder), flink_options(rival, self.options)) as pipeline,
             ):

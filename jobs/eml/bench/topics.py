@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from eml.local import topics
+from eml.settings import KafkaSettings
 
 CHANGELOG = "changelog__"  # how Quix Streams names the topic that holds a copy of its state: this, the group, more
 CONFIG = {"message.timestamp.type": "LogAppendTime"}
+
+
+def written(kafka: KafkaSettings) -> list[str]:
+    """The topics that the job writes."""
+    names = (kafka.predictions_topic, kafka.scores_topic, kafka.evolutions_topic, kafka.dead_letters_topic)
+    return [name for name in names if name]
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from eml.stream.models.key_model import KeyModel
 from eml.stream.models.reading_batch import LookUp, Results
 from eml.stream.models.record_reader import schema_wait_ms
 from eml.stream.output.dead_letters import DeadLetter
+from eml.stream.output.encoder import OutputIds
 from eml.stream.records import NO_KEY_NAME, Raw
 from eml.stream.registry.client import SchemaRegistry
 from eml.stream.registry.newest_versions import NewestVersions
@@ -47,16 +48,16 @@ STOPS = SnapshotVersionError  # no record is at fault: the task must stop and sa
 class EvolvingOperator(KeyedProcessFunction):
     """The models of a bucket, moved through micro-batches."""
 
-    def __init__(self, settings: Settings, prediction_schema_id: int, evolution_schema_id: int) -> None:
+    def __init__(self, settings: Settings, ids: OutputIds) -> None:
         self._settings = for_workers(settings)
-        self._schema_ids = prediction_schema_id, evolution_schema_id
+        self._ids = ids
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Called by Flink before the first record, also after a restart."""
         compile_predictor()  # before a record waits for it
         settings, record, subjects = self._settings.registry, self._settings.record, Subjects.of(self._settings)
-        self._rows = Rows(self._settings, *self._schema_ids)
-        cache = SchemaCache(settings.cached_schemas, SchemaId(max(self._schema_ids)))
+        self._rows = Rows(self._settings, self._ids)
+        cache = SchemaCache(settings.cached_schemas, SchemaId(max(self._ids)))
         self._registry = SchemaRegistry(settings, record, subjects=subjects, cache=cache)
         asker = SchemaRegistry(settings, record, subjects=subjects, cache=cache)  # for its own thread
         self._newest = NewestVersions(asker, settings.newest_every_ms)

@@ -1,4 +1,4 @@
-"""The graph: Kafka readings, cut into micro-batches in the JVM, through the keyed operator, into three Kafka topics.
+"""The graph: Kafka readings, cut into micro-batches in the JVM, through the keyed operator, into Kafka topics.
 
 Built by `job`; builds `operator` in. Records cross into Python and back once per micro-batch: the source, the cutting
 and the writing are table operators, which also see what Python's own Kafka connector hides (headers, timestamps).
@@ -19,11 +19,14 @@ from eml.flink.operator import EvolvingOperator
 from eml.flink.rows import INPUT, KINDS, OUTPUT
 from eml.settings import KafkaSettings, ModelSettings, Settings
 from eml.stream.model_keys import ALL, HEADER
+from eml.stream.output.encoder import OutputIds
 
 RESULTS = (
     Schema.new_builder()
     .column("prediction_keys", "ARRAY<BYTES>")
+    .column("score_keys", "ARRAY<BYTES>")
     .column("predictions", "ARRAY<BYTES>")
+    .column("scores", "ARRAY<BYTES>")
     .column("evolutions", "ARRAY<ROW<kafka_key BYTES, content BYTES>>")
     .column("dead_letters", "ARRAY<ROW<kafka_key BYTES, content BYTES, headers MAP<STRING, BYTES>>>")
     .build()
@@ -43,13 +46,11 @@ HEX_DIGITS = {16: 1, 256: 2, 4096: 3}  # of a hash, by the number of buckets
 NUMBERED = re.compile(r"\d+_")  # how the uids begin that Flink gives to table operators
 
 
-def build(
-    env: StreamExecutionEnvironment, settings: Settings, prediction_schema_id: int, evolution_schema_id: int
-) -> None:
-    """Add the job's graph to the environment; `env.execute` runs it."""
+def build(env: StreamExecutionEnvironment, settings: Settings, ids: OutputIds) -> None:
+    """Add the job's graph to the environment; `env.execute` runs it. `ids` are those of the schemas of its results."""
     env.get_config().disable_auto_generated_uids()  # an operator whose state a savepoint might not find is refused
     tables = StreamTableEnvironment.create(env)
-    operator = EvolvingOperator(settings, prediction_schema_id, evolution_schema_id)
+    operator = EvolvingOperator(settings, ids)
     results = (
         keyed(micro_batches(tables, settings))
         .process(operator, output_type=OUTPUT)
@@ -152,32 +153,37 @@ def readings_table(kafka: KafkaSettings, model: ModelSettings) -> str:
 START = {"earliest": "earliest-offset", "latest": "latest-offset", "committed": "group-offsets"}
 
 
-def write(tables: StreamTableEnvironment, settings: Settings, results: DataStream) -> None:
-    """Explode the arrays of each micro-batch in the JVM, and write each kind to its topic."""
-    kafka = settings.kafka
-    tables.create_temporary_view("results", tables.from_data_stream(results, RESULTS))
-    statements = tables.create_statement_set()
-    tables.execute_sql(sink_table(kafka, "predictions", kafka.predictions_topic))
-    statements.add_insert_sql("""
-        INSERT INTO predictions_sink
-        SELECT prediction_keys[number], content, CAST(NULL AS MAP<STRING, BYTES>)
-        FROM results CROSS JOIN UNNEST(predictions) WITH ORDINALITY AS exploded (content, number)
-    """)
-    tables.execute_sql(sink_table(kafka, "evolutions", kafka.evolutions_topic))
-    statements.add_insert_sql("""
-        INSERT INTO evolutions_sink
+# How each kind of result is exploded: an array of contents beside one of keys, or an array of rows.
+COLUMNS_OF = """
+        SELECT {one}_keys[number], content, CAST(NULL AS MAP<STRING, BYTES>)
+        FROM results CROSS JOIN UNNEST({one}s) WITH ORDINALITY AS exploded (content, number)
+    """
+SELECTED = {
+    "predictions": COLUMNS_OF.format(one="prediction"),
+    "scores": COLUMNS_OF.format(one="score"),
+    "evolutions": """
         SELECT kafka_key, content, CAST(NULL AS MAP<STRING, BYTES>)
         FROM results CROSS JOIN UNNEST(evolutions) AS exploded (kafka_key, content)
-    """)
-    tables.execute_sql(sink_table(kafka, "dead_letters", kafka.dead_letters_topic))
-    statements.add_insert_sql("""
-        INSERT INTO dead_letters_sink
+    """,
+    "dead_letters": """
         SELECT kafka_key, content, headers
         FROM results CROSS JOIN UNNEST(dead_letters) AS exploded (kafka_key, content, headers)
-    """)
+    """,
+}
+
+
+def write(tables: StreamTableEnvironment, settings: Settings, results: DataStream) -> None:
+    """Explode the arrays of each micro-batch in the JVM, and write each kind to its topic; without one, not at all."""
+    tables.create_temporary_view("results", tables.from_data_stream(results, RESULTS))
+    statements = tables.create_statement_set()
+    topics = {kind: getattr(settings.kafka, f"{kind}_topic") for kind in KINDS}
+    written = {kind: topic for kind, topic in topics.items() if topic}
+    for kind, topic in written.items():
+        tables.execute_sql(sink_table(settings.kafka, kind, topic))
+        statements.add_insert_sql(f"INSERT INTO {kind}_sink {SELECTED[kind]}")
     statements.attach_as_datastream()
     env = results.get_execution_environment()._j_stream_execution_environment  # noqa: SLF001
-    for kind in KINDS:
+    for kind in written:
         (sink,) = (end for end in env.getTransformations() if f"{kind}_sink" in end.getName())
         fix_uids(sink, kind)
 

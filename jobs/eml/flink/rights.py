@@ -7,6 +7,7 @@ record or its first checkpoint, with Java's names for what is missing. Changes n
 from typing import Any
 
 from eml.flink.client import cause_class, java_class
+from eml.flink.rows import KINDS
 from eml.settings import KafkaSettings
 
 # A commit for a topic that cannot be (no topic's name begins with a blank) is refused in any case; by which error
@@ -27,10 +28,10 @@ def topic_problems(admin: Any, kafka: KafkaSettings) -> list[str]:  # noqa: ANN4
 def _wanted(kafka: KafkaSettings) -> dict[str, tuple[str, str]]:
     """Topic and operation, by setting."""
     readings = {"readings_topic": kafka.readings_topic, "labels_topic": kafka.labels_topic}
-    results = {key: getattr(kafka, key) for key in ("predictions_topic", "evolutions_topic", "dead_letters_topic")}
+    results = {f"{kind}_topic": getattr(kafka, f"{kind}_topic") for kind in KINDS}
     return {
         **{key: (topic, "READ") for key, topic in readings.items() if topic},
-        **{key: (topic, "WRITE") for key, topic in results.items()},
+        **{key: (topic, "WRITE") for key, topic in results.items() if topic},
     }
 
 

@@ -15,7 +15,7 @@ from eml.stream.avro.micro_batch import Columns, MicroBatch
 from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.models.reading_batch import Results
 from eml.stream.output import dead_letters
-from eml.stream.output.encoder import Encoder
+from eml.stream.output.encoder import Encoder, OutputIds
 
 HEADERS = Types.MAP(Types.STRING(), BYTES)
 # A micro-batch has a column for each of model, key, partition, offset, timestamp, value, headers and whether it is a
@@ -33,10 +33,12 @@ COLUMNS = (
 INPUT = Types.ROW([Types.STRING(), Types.ROW([Types.OBJECT_ARRAY(column) for column in COLUMNS])])  # bucket, columns
 RECORD = Types.ROW_NAMED(["kafka_key", "content"], [BYTES, BYTES])
 LETTER = Types.ROW_NAMED(["kafka_key", "content", "headers"], [BYTES, BYTES, HEADERS])
-KINDS = ("predictions", "evolutions", "dead_letters")
-# Predictions are as many as readings: two columns of bytes take a quarter of the time of a row for each.
+KINDS = ("predictions", "scores", "evolutions", "dead_letters")
+# Predictions are as many as readings, and scores may be: two columns of bytes take a quarter of the time of a row for
+# each.
 OUTPUT = Types.ROW_NAMED(
-    ["prediction_keys", *KINDS], [Types.OBJECT_ARRAY(kind) for kind in (BYTES, BYTES, RECORD, LETTER)]
+    ["prediction_keys", "score_keys", *KINDS],
+    [Types.OBJECT_ARRAY(kind) for kind in (BYTES, BYTES, BYTES, BYTES, RECORD, LETTER)],
 )
 
 
@@ -46,6 +48,8 @@ class Written:
 
     prediction_keys: list[bytes | None] = field(default_factory=list)
     predictions: list[bytes] = field(default_factory=list)
+    score_keys: list[bytes | None] = field(default_factory=list)
+    scores: list[bytes] = field(default_factory=list)
     evolutions: list[Row] = field(default_factory=list)
     dead_letters: list[Row] = field(default_factory=list)
 
@@ -53,6 +57,8 @@ class Written:
         """Append what another model gave."""
         self.prediction_keys += later.prediction_keys
         self.predictions += later.predictions
+        self.score_keys += later.score_keys
+        self.scores += later.scores
         self.evolutions += later.evolutions
         self.dead_letters += later.dead_letters
 
@@ -60,10 +66,10 @@ class Written:
 class Rows:
     """Reads micro-batches and writes results, under the ids that the registry gave the schemas of what we write."""
 
-    def __init__(self, settings: Settings, prediction_schema_id: int, evolution_schema_id: int) -> None:
+    def __init__(self, settings: Settings, ids: OutputIds) -> None:
         self._kafka, self._limits = settings.kafka, settings.limits
         self._by_key = settings.model.by == "key"
-        self._encoder = Encoder(prediction_schema_id, evolution_schema_id, settings.limits.event_bytes)
+        self._encoder = Encoder(ids, settings.limits.event_bytes)
 
     def call(self, columns: Sequence[list[Any]]) -> MicroBatch:
         """A micro-batch of the models of a bucket."""
@@ -82,6 +88,9 @@ class Rows:
         for said in results.predictions.pieces:
             written.prediction_keys += [of_record.encode("latin-1") or None for of_record in said.names.keys]
             written.predictions += encoder.predictions(name, said)
+        for score in results.scores:
+            written.score_keys.append(score.kafka_key.encode("latin-1") or None)
+            written.scores.append(encoder.score(name, score))
         for evolved in results.evolutions:
             written.evolutions.append(Row(kafka_key or None, encoder.evolution(name, evolved)))
         for dead in results.dead_letters:
@@ -94,6 +103,7 @@ class Rows:
         letters = written.dead_letters
         pieces = {
             "predictions": list(self._pieces(list(map(len, written.predictions)))),
+            "scores": list(self._pieces(list(map(len, written.scores)))),
             "evolutions": list(self._pieces([len(record[1]) for record in written.evolutions])),
             "dead_letters": list(self._pieces([len(record[1] or b"") for record in letters])),
         }
@@ -101,6 +111,7 @@ class Rows:
             here = {kind: parts[number] if number < len(parts) else slice(0) for kind, parts in pieces.items()}
             yield Row(
                 prediction_keys=written.prediction_keys[here["predictions"]],
+                score_keys=written.score_keys[here["scores"]],
                 **{kind: getattr(written, kind)[piece] for kind, piece in here.items()},
             )
 

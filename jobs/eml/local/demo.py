@@ -126,6 +126,7 @@ def job_settings(stack: Stack, names: Topics, folder: Path) -> Settings:
             bootstrap_servers=stack.bootstrap_servers,
             readings_topic=names.readings,
             predictions_topic=names.predictions,
+            scores_topic=names.scores,
             evolutions_topic=names.evolutions,
             dead_letters_topic=names.dead_letters,
             group_id=names.predictions,

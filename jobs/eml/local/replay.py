@@ -22,10 +22,11 @@ from eml.stream.models.warm_start import WarmStartModels
 from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.output.events import EVOLUTION, EvolutionEvent
 from eml.stream.output.predictions import Prediction
+from eml.stream.output.scores import Score
 from eml.stream.records import Position, Raw
 
 Place = tuple[str, int, int]  # topic, partition, offset
-What = Prediction | EvolutionEvent | DeadLetter
+What = Prediction | Score | EvolutionEvent | DeadLetter
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +133,18 @@ def _by_record(key: str, records: Sequence[Raw], results: Results) -> dict[Place
     """What was said in a micro-batch, by the record it is about; the last for what is about an earlier one."""
     said: dict[Place, list[Said]] = {_place(raw.position): [] for raw in records}
     last = _place(records[-1].position)
-    everything: list[What] = [*results.evolutions, *results.predictions, *results.dead_letters]
+    everything: list[What] = [*results.evolutions, *results.predictions, *results.scores, *results.dead_letters]
     for what in everything:
-        place = _place(what.raw.position if isinstance(what, DeadLetter) else what.position)
+        place = _place(_position(what))
         said[place if place in said else last].append(Said(key, what))
     return said
+
+
+def _position(what: What) -> Position:
+    """The record at which it was said."""
+    if isinstance(what, DeadLetter):
+        return what.raw.position
+    return what.known_at if isinstance(what, Score) else what.position
 
 
 def _place(position: Position) -> Place:

@@ -1,7 +1,7 @@
 """What a replay says, for people and for tools: a JSON object for each thing, or a table with a line for each key.
 
-Called by `eml replay` and by tests. Predictions and events go through the job's own bytes (`stream.output`), so what
-is shown is what a reader of the topics would see.
+Called by `eml replay` and by tests. Predictions, scores and events go through the job's own bytes (`stream.output`), so
+what is shown is what a reader of the topics would see.
 """
 
 import json
@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from eml.local.replay import Figures, Said, What
 from eml.stream.keys import KeyName
 from eml.stream.output.dead_letters import DeadLetter
-from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
+from eml.stream.output.encoder import Encoder, OutputIds, read_evolution, read_prediction, read_score
 from eml.stream.output.events import EvolutionEvent
 from eml.stream.output.predictions import Prediction
+from eml.stream.output.scores import Score
 from eml.stream.state_format import text_of
 
-ENCODER = Encoder(0, 0)  # no registry gave its schemas an id, and nobody asks for it
+ENCODER = Encoder(OutputIds(0, 0))  # no registry gave its schemas an id, and nobody asks for it
 COLUMNS = ("key", "records", "predictions", "scored", "accuracy", "evolutions", "dead letters")
 
 
@@ -29,6 +30,8 @@ def _fields(key: str, what: What) -> dict[str, dict[str, object]]:
         return {"prediction": read_prediction(ENCODER.prediction(KeyName(key), what))}
     if isinstance(what, EvolutionEvent):
         return {"evolution": read_evolution(ENCODER.evolution(KeyName(key), what))}
+    if isinstance(what, Score):
+        return {"score": read_score(ENCODER.score(KeyName(key), what))}
     return {"dead_letter": _dead_letter(key, what)}
 
 

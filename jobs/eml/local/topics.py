@@ -24,13 +24,14 @@ class Topics:
 
     readings: str
     predictions: str
+    scores: str
     evolutions: str
     dead_letters: str
 
     @classmethod
     def named(cls, prefix: str) -> "Topics":
         """The usual names behind a prefix."""
-        return cls(*(f"{prefix}{name}" for name in ("readings", "predictions", "evolutions", "dead-letters")))
+        return cls(*(f"{prefix}{name}" for name in ("readings", "predictions", "scores", "evolutions", "dead-letters")))
 
 
 def create(

@@ -12,7 +12,7 @@ from eml.settings import LimitsSettings, Settings
 from eml.stream.keys import KeyName
 from eml.stream.models.key_model import KeyModel
 from eml.stream.output.dead_letters import DeadLetter, encode
-from eml.stream.output.encoder import Encoder
+from eml.stream.output.encoder import Encoder, OutputIds
 from eml.stream.records import Position, Raw
 from eml.stream.wire import SchemaId
 from tests.unit.local.demo_records import RECORDS, SCHEMAS
@@ -51,7 +51,7 @@ def test_the_observer_reads_what_the_job_writes(monkeypatch, sent):
     key = "machine-1"
     until_upgraded = [record for record in sent if record.planned.key == key][: RECORDS + 1]
     raws = [Raw(record.value, Position("readings", 0, 0, record.timestamp_ms), {}) for record in until_upgraded]
-    said, encoder = KeyModel(KeyName(key), Settings()).step(raws, SCHEMAS.__getitem__), Encoder(1, 2)
+    said, encoder = KeyModel(KeyName(key), Settings()).step(raws, SCHEMAS.__getitem__), Encoder(OutputIds(1, 2))
     letter = DeadLetter(raws[0], "truncated", "BadRecordError", "too short", SchemaId(1))
     board = Scoreboard()
     board.add_sent(until_upgraded)

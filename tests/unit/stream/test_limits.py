@@ -8,7 +8,7 @@ from eml.settings import LimitsSettings
 from eml.stream.keys import KeyName
 from eml.stream.models.key_model import KeyModel
 from eml.stream.output.dead_letters import DeadLetter
-from eml.stream.output.encoder import Encoder
+from eml.stream.output.encoder import Encoder, OutputIds
 from eml.stream.output.predictions import Prediction
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
@@ -85,7 +85,7 @@ def test_the_largest_prediction_fits_into_a_request():
         event_id="e" * limits.event_id_bytes,
     )
     key = "k" * limits.key_bytes
-    assert len(Encoder(1, 2).prediction(KeyName(key), largest)) + len(key) < FITS
+    assert len(Encoder(OutputIds(1, 2)).prediction(KeyName(key), largest)) + len(key) < FITS
 
 
 def test_a_label_of_too_many_classes_is_refused_on_its_own_topic_too():

@@ -22,7 +22,7 @@ from dataclasses import astuple, dataclass
 
 from eml.stream.key_clock import KeyClock
 from eml.stream.labels.bounded_buffer import BoundedBuffer
-from eml.stream.labels.unlabelled import SpaceTable, UnlabelledReading
+from eml.stream.labels.unlabelled import SourceTable, UnlabelledReading
 from eml.stream.state_format import pack, unpack
 
 MAGIC = b"EMLJ"
@@ -61,7 +61,7 @@ class LabelJoin:
         self._unlabelled: BoundedBuffer[UnlabelledReading] = BoundedBuffer(limit)
         self._early: BoundedBuffer[str] = BoundedBuffer(limit)
         self._known: BoundedBuffer[str] = BoundedBuffer(limit)
-        self._spaces = SpaceTable()
+        self._sources = SourceTable()
         self._written_clock = self._clock.dump()
         self._first, self._later = 0, 0  # bytes of the log's first piece, and of those after it
 
@@ -153,20 +153,20 @@ class LabelJoin:
         buffers = (self._unlabelled, self._early, self._known)
         if self._clock.dump() == self._written_clock and not any(buffer.has_changed for buffer in buffers):
             return None
-        spaces, rows, values = self._spaces.describe(self._unlabelled.added())
+        sources, rows, values = self._sources.describe(self._unlabelled.added())
         labels = [self._early.added(), self._known.added()]
         piece = self._write(
-            [self._clock.dump(), [buffer.removed() for buffer in buffers], spaces, rows, *labels], values
+            [self._clock.dump(), [buffer.removed() for buffer in buffers], sources, rows, *labels], values
         )
         self._count(piece)
         return piece
 
     def take_all(self) -> bytes:
         """One piece that replaces all before it."""
-        self._spaces, self._first, self._later = SpaceTable(), 0, 0
-        spaces, rows, values = self._spaces.describe(self._unlabelled.items())
+        self._sources, self._first, self._later = SourceTable(), 0, 0
+        sources, rows, values = self._sources.describe(self._unlabelled.items())
         labels = [self._early.items(), self._known.items()]
-        piece = self._write([self._clock.dump(), [([], 0)] * 3, spaces, rows, *labels], values)
+        piece = self._write([self._clock.dump(), [([], 0)] * 3, sources, rows, *labels], values)
         self._count(piece)
         return piece
 
@@ -198,8 +198,8 @@ class LabelJoin:
 
     def _replay(self, piece: bytes) -> None:
         description, values = unpack(MAGIC, VERSION, piece, "a key's labels")
-        clock, removed, spaces, rows, early, known = description
+        clock, removed, sources, rows, early, known = description
         self._clock, self._written_clock = KeyClock.load(clock), clock
-        self._unlabelled.apply(removed[0], self._spaces.read(spaces, rows, values))
+        self._unlabelled.apply(removed[0], self._sources.read(sources, rows, values))
         self._early.apply(removed[1], early)
         self._known.apply(removed[2], known)

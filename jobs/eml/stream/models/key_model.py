@@ -21,7 +21,7 @@ from eml.stream.avro.micro_batch import Decode, ReadingColumns, decode
 from eml.stream.errors import BadRecordError
 from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.labels.label_join import LabelJoin
-from eml.stream.labels.unlabelled import UnlabelledReading
+from eml.stream.labels.unlabelled import ReadingSource, UnlabelledReading
 from eml.stream.limits import too_many_classes
 from eml.stream.models.align_columns import align_columns
 from eml.stream.models.class_limit import ClassLimit
@@ -31,7 +31,7 @@ from eml.stream.models.key_state import KeyState
 from eml.stream.models.reading_batch import LookUp, NewestSchema, ReadingBatch, Results
 from eml.stream.models.record_reader import LabelGroup, RecordReader, dead_letter
 from eml.stream.models.recovery import Scores
-from eml.stream.models.scoring import Answers, Scoring
+from eml.stream.models.scoring import Answers, Scoring, late_score_of, score_of
 from eml.stream.models.version_routing import Piece, VersionRouting
 from eml.stream.models.warm_start import WarmStartModels
 from eml.stream.records import Raw, RecordReference
@@ -51,6 +51,7 @@ class KeyModel:
         self.state = KeyState(Scores(learning.recovery_records), DriftDetector(drift_sensitivity(settings)))
         self.join = LabelJoin(learning.labels_kept, learning.label_wait_ms) if settings.kafka.labels_topic else None
         self._learning = learning
+        self._writes_scores = bool(settings.kafka.scores_topic)
         self._limits = settings.limits
         self._reader = RecordReader(settings)
         self._class_limit = ClassLimit(self.state, settings.limits.classes)
@@ -126,6 +127,7 @@ class KeyModel:
     ) -> list[str | None]:
         """Labels that came inside their readings, or before them; readings without one wait for it (`unlabelled`)."""
         schema, names, labels = readings.schema, readings.names, list(readings.names.labels)
+        source = ReadingSource(names.topic, schema.id, schema.version, schema.space)
         for row, (event_id, label) in enumerate(zip(names.event_ids, names.labels, strict=True)):
             if event_id is None:
                 continue
@@ -134,7 +136,8 @@ class KeyModel:
                 labels[row] = label if join.add_labelled(event, label, sent_ms) else None
                 continue
             values = readings.values[row].copy()
-            reading = UnlabelledReading(event, sent_ms, schema.id, schema.space, values, predicted=None, fresh=None)
+            place = names.event_times[row], names.partitions[row], names.offsets[row], sent_ms
+            reading = UnlabelledReading(event, *place, source, values)
             labels[row] = join.add_reading(reading)
             unlabelled[row] = reading  # for what will be predicted of it
         return labels
@@ -163,12 +166,16 @@ class KeyModel:
         results.predictions.add(said)
         for row in batch.judged(piece.rows, labelled):
             unlabelled, label = batch.unlabelled.get(row), batch.labels[row]
-            answers = self._scoring.answers(piece.model, said, row - piece.rows.start)
+            at = row - piece.rows.start
+            answers = self._scoring.answers(piece.model, said, at)
             if unlabelled is not None:
-                unlabelled.predicted, unlabelled.fresh = answers
+                unlabelled.predicted, unlabelled.fresh, unlabelled.compared = answers
+                unlabelled.revision = said.model_revision
             if label is not None:
                 log = EventLog(batch.reference(row), self.state.current, results.evolutions)
                 self._scoring.score(answers, label, batch.schema.id, log, results)
+                if self._writes_scores:
+                    results.scores.append(score_of(said, at, answers, label))
 
     # -- labels ----------------------------------------------------------------------------------------------------
 
@@ -194,18 +201,22 @@ class KeyModel:
             elif not self._class_limit.takes(label):
                 error = too_many_classes(self._limits)
             else:
-                self._add_label(raw, _event(raw.device, event_id), label, results)
+                self._add_label(raw, event_id, label, results)
                 continue
             results.dead_letters.append(dead_letter(raw, error, group.schema.id))
 
-    def _add_label(self, raw: Raw, event: str, label: str, results: Results) -> None:
-        reading = self.join.add_label(event, label, raw.position.timestamp_ms) if self.join is not None else None
+    def _add_label(self, raw: Raw, event_id: str, label: str, results: Results) -> None:
+        event, sent_ms = _event(raw.device, event_id), raw.position.timestamp_ms
+        reading = self.join.add_label(event, label, sent_ms) if self.join is not None else None
         if reading is None:
             return
         log = EventLog(RecordReference(raw.position, None), self.state.current, results.evolutions)
-        self._scoring.score(Answers(reading.predicted, reading.fresh), label, reading.schema_id, log, results)
-        now = self.state.advance_clock(raw.position.timestamp_ms, labelled=True)
-        self._teach(reading.values[None], reading.space, [label], [now])
+        answers = Answers(reading.predicted, reading.fresh, reading.compared)
+        self._scoring.score(answers, label, reading.source.schema_id, log, results)
+        if self._writes_scores:
+            results.scores.append(late_score_of(reading, label, event_id, raw))
+        now = self.state.advance_clock(sent_ms, labelled=True)
+        self._teach(reading.values[None], reading.source.space, [label], [now])
 
 
 def drift_sensitivity(settings: Settings) -> float:

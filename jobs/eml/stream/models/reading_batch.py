@@ -14,6 +14,7 @@ from eml.stream.labels.unlabelled import UnlabelledReading
 from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.output.events import EvolutionEvent
 from eml.stream.output.predictions import Predictions
+from eml.stream.output.scores import Score
 from eml.stream.records import Raw, RecordReference
 from eml.stream.wire import SchemaId
 
@@ -26,6 +27,7 @@ class Results:
     """What became of a micro-batch: each record is in one of predictions, dead letters, waiting and tombstones."""
 
     predictions: Predictions = field(default_factory=Predictions)
+    scores: list[Score] = field(default_factory=list)  # one for each reading whose label is known, if there is a topic
     evolutions: list[EvolutionEvent] = field(default_factory=list)
     dead_letters: list[DeadLetter] = field(default_factory=list)
     waiting: list[Raw] = field(default_factory=list)  # from the first record on whose schema cannot be had now
@@ -39,7 +41,7 @@ class Results:
 
     def add(self, later: "Results") -> None:
         """Append the results of what came next."""
-        for name in ("predictions", "evolutions", "dead_letters", "waiting"):
+        for name in ("predictions", "scores", "evolutions", "dead_letters", "waiting"):
             getattr(self, name).extend(getattr(later, name))
         for name in ("scored", "right", "tombstones", "not_learnt"):
             setattr(self, name, getattr(self, name) + getattr(later, name))

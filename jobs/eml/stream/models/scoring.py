@@ -1,7 +1,8 @@
 """How well a key's current model does: each prediction whose label is known is scored.
 
 Called by `key_model` with every such prediction, and by `version_routing` at an evolution or a return. Calls `recovery`
-(figures after an evolution) and `drift` (the error rate of one version has risen), and logs the events of both.
+(figures after an evolution) and `drift` (the error rate of one version has risen), and logs the events of both. Makes
+what the scores topic says of each.
 """
 
 from typing import NamedTuple
@@ -9,11 +10,14 @@ from typing import NamedTuple
 from eml.core import EvolvingMetricLearner
 from eml.core.predictor import FRESH_BEST
 from eml.settings import LearningSettings
+from eml.stream.labels.unlabelled import UnlabelledReading
 from eml.stream.models.event_log import EventLog
 from eml.stream.models.key_state import KeyState
 from eml.stream.models.reading_batch import Results
 from eml.stream.models.version_model import VersionModel
 from eml.stream.output.predictions import PredictedReadings
+from eml.stream.output.scores import Score
+from eml.stream.records import Raw
 from eml.stream.wire import SchemaId
 
 
@@ -22,6 +26,7 @@ class Answers(NamedTuple):
 
     predicted: str | None
     fresh: str | None  # by the fresh start, while it is compared with
+    compared: bool  # whether it is
 
 
 class Scoring:
@@ -33,13 +38,13 @@ class Scoring:
 
     def answers(self, model: VersionModel, said: PredictedReadings, row: int) -> Answers:
         """What a model predicted of one reading, to be scored when its label is known."""
-        return Answers(said.labels[row], self._fresh(model, said, row))
-
-    def _fresh(self, model: VersionModel, said: PredictedReadings, row: int) -> str | None:
-        """The fresh start's answer, while it is compared with; where it has ended, the model's own."""
         recovery = self._state.scores.recovery
         if recovery is None or not recovery.compared or not self._state.is_current(said.schema_id):
-            return None
+            return Answers(said.labels[row], None, compared=False)
+        return Answers(said.labels[row], self._fresh(model, said, row), compared=True)
+
+    def _fresh(self, model: VersionModel, said: PredictedReadings, row: int) -> str | None:
+        """The fresh start's answer; where it has ended, the model's own."""
         learner = model.learner
         if learner.fresh_answers:
             return said.classes[int(said.rows[row][len(said.classes) + FRESH_BEST])]
@@ -74,3 +79,42 @@ class Scoring:
         figures = self._state.scores.end()
         if figures is not None:
             log.recovery(figures)
+
+
+def score_of(said: PredictedReadings, row: int, answers: Answers, label: str) -> Score:
+    """How the prediction of a reading turned out whose label is known."""
+    names, position = said.names, said.names.position(row)
+    return Score(
+        event_id=names.event_ids[row],
+        event_time=names.event_times[row],
+        label=answers.predicted,
+        truth=label,
+        cold_label=answers.fresh,
+        compared=answers.compared,
+        schema_id=said.schema_id,
+        schema_version=said.schema_version,
+        model_revision=said.model_revision,
+        position=position,
+        known_at=position,
+        kafka_key=names.keys[row],
+        device=names.devices[row],
+    )
+
+
+def late_score_of(reading: UnlabelledReading, label: str, event_id: str, raw: Raw) -> Score:
+    """How the prediction of a reading turned out whose label came later, with its reading's Kafka key."""
+    return Score(
+        event_id=event_id,
+        event_time=reading.event_time,
+        label=reading.predicted,
+        truth=label,
+        cold_label=reading.fresh,
+        compared=reading.compared,
+        schema_id=reading.source.schema_id,
+        schema_version=reading.source.schema_version,
+        model_revision=reading.revision,
+        position=reading.position,
+        known_at=raw.position,
+        kafka_key=raw.key,
+        device=raw.device,
+    )

@@ -1,1 +1,1 @@
-"""What goes out to Kafka: predictions, evolution events and dead letters."""
+"""What goes out to Kafka: predictions, scores, evolution events and dead letters."""

@@ -17,10 +17,11 @@ from eml.stream.wire import HEADER_SIZE, unframe
 
 PREDICTION = "prediction"
 EVOLUTION = "evolution"
+SCORE = "score"
 
 
 def schema_text(name: str) -> str:
-    """The text of a schema under `schemas/`, to register it: `prediction`, `evolution`, `label`, `readings/v1`."""
+    """The text of a schema under `schemas/`, to register it: `prediction`, `score`, `label`, `readings/v1`."""
     return schemas.text(name)
 
 

@@ -6,7 +6,7 @@ released yet, from the root of the project:
     .venv/bin/python -m tests.unit.stream.labels.test_label_join
 """
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from eml.core import FeatureSpace, SnapshotDamagedError, SnapshotVersionError
 from eml.stream.labels.label_join import SMALL_LOG, LabelCounts, LabelJoin
-from eml.stream.labels.unlabelled import UnlabelledReading
+from eml.stream.labels.unlabelled import ReadingSource, UnlabelledReading
 from eml.stream.wire import SchemaId
 from tests.unit.stream.labels.join_model import LIMIT, WAIT_MS, Model
 
@@ -31,18 +31,22 @@ def reading(
 ) -> UnlabelledReading:
     values = np.arange(len(space), dtype=np.float64) + timestamp_ms
     values[-1] = np.nan
-    return UnlabelledReading(event_id, timestamp_ms, SchemaId(len(space)), space, values, predicted, None)
+    source = ReadingSource("readings", SchemaId(len(space)), 1, space)
+    fresh = None if predicted is None else f"not {predicted}"
+    event_time = None if timestamp_ms % 2 else timestamp_ms - 5
+    return UnlabelledReading(
+        event_id, event_time, 3, timestamp_ms + 7, timestamp_ms, source, values, predicted, fresh, fresh is not None, 12
+    )
 
 
 def same(one: UnlabelledReading | None, other: UnlabelledReading | None) -> bool:
     """Equal in every part and in every bit of the values."""
     if one is None or other is None:
         return one is other
-    parts = [
-        (p.event_id, p.timestamp_ms, p.schema_id, p.space, p.predicted, p.fresh, p.values.tobytes())
-        for p in (one, other)
-    ]
-    return parts[0] == parts[1]
+    if one.values.tobytes() != other.values.tobytes():
+        return False
+    none = np.empty(0)
+    return replace(one, values=none) == replace(other, values=none)
 
 
 def counts(**named: int) -> LabelCounts:

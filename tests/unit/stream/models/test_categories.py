@@ -17,7 +17,7 @@ from eml.stream.keys import KeyName
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.reading_batch import Results
-from eml.stream.output.encoder import Encoder, read_evolution
+from eml.stream.output.encoder import Encoder, OutputIds, read_evolution
 from eml.stream.output.events import EVOLUTION
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
@@ -129,7 +129,7 @@ def test_versions_with_categories_come_and_go():
     assert told == [(3, (), ("site.zone",)), (4, ("regime",), ())]
     assert [each.categories for each in evolutions[:2]] == [("site.zone", "regime"), ("site.zone",)]
     assert evolutions[0].report.change.renamed == {"regime": "mode"}
-    event = read_evolution(Encoder(1, 2).evolution(KeyName("pump"), evolutions[0]))
+    event = read_evolution(Encoder(OutputIds(1, 2)).evolution(KeyName("pump"), evolutions[0]))
     assert event["categories"] == ["site.zone", "regime"]
 
 

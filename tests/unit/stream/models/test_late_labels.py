@@ -65,7 +65,7 @@ def run(raws: Sequence[Raw], cut: int = 1000, settings: Settings = SETTINGS, *, 
     )
     for start in range(0, len(raws), cut):
         results = model.step(raws[start : start + cut], SCHEMAS.__getitem__)
-        for name in ("predictions", "evolutions", "dead_letters"):
+        for name in ("predictions", "scores", "evolutions", "dead_letters"):
             getattr(together, name).extend(getattr(results, name))
         together.scored += results.scored
         together.right += results.right

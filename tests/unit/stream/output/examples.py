@@ -13,9 +13,10 @@ from pathlib import Path
 from eml.core import Evolution, Takeover
 from eml.local.fleet import STATES, VERSIONS
 from eml.stream.keys import KeyName
-from eml.stream.output.encoder import Encoder, read_evolution, read_prediction
+from eml.stream.output.encoder import Encoder, OutputIds, read_evolution, read_prediction, read_score
 from eml.stream.output.events import EvolutionEvent
 from eml.stream.output.predictions import Prediction
+from eml.stream.output.scores import Score
 from eml.stream.records import Position
 from eml.stream.wire import SchemaId
 
@@ -39,6 +40,19 @@ SCORED = Prediction(
     late=True,
     position=POSITION,
 )
+OUTCOME = Score(
+    event_id="press-7/42",
+    event_time=1_763_270_000_000,
+    label="healthy",
+    truth="bearing",
+    cold_label="bearing",
+    compared=True,
+    schema_id=SchemaId(7),
+    schema_version=2,
+    model_revision=120,
+    position=POSITION,
+    known_at=Position("labels", 1, 17, POSITION.timestamp_ms + 90_000),
+)
 EVOLVED = EvolutionEvent(
     event_time=1_763_270_000_000,
     old_schema_id=SchemaId(7),
@@ -59,9 +73,10 @@ EVOLVED = EvolutionEvent(
     batches=120,
     position=POSITION,
 )
-ENCODER = Encoder(300, 70_000)
+ENCODER = Encoder(OutputIds(300, 70_000, 5))
 WRITTEN = {
     "prediction": (ENCODER.prediction(KeyName(KEY), SCORED), read_prediction),
+    "score": (ENCODER.score(KeyName(KEY), OUTCOME), read_score),
     "evolution": (ENCODER.evolution(KeyName(KEY), EVOLVED), read_evolution),
 }
 

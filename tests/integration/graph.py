@@ -23,6 +23,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "a fleet model": {"model.by": "all"},
     "models by a pattern": {"model.by": "key-pattern", "model.key_pattern": "^(site-[0-9]+)/"},
     "models by a header": {"model.by": "header:site", "job.buckets": 16},
+    "no scores": {"kafka.scores_topic": ""},
     "delivery": {"kafka.delivery": "at-least-once", "kafka.transactional_id_prefix": ""},
 }
 

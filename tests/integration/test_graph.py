@@ -16,9 +16,11 @@ STATEFUL = {
     "readings-window-aggregate",
     "models-by-key-in-256",
     "predictions-sink",
+    "scores-sink",
     "evolutions-sink",
     "dead_letters-sink",
     "Sink Committer: predictions-sink",
+    "Sink Committer: scores-sink",
     "Sink Committer: evolutions-sink",
     "Sink Committer: dead_letters-sink",
 }
@@ -26,9 +28,11 @@ STATELESS = {
     "readings-calc",
     "readings-calc-2",
     "readings-conversion",
-    "predictions-source",  # what the operator yields, as a table; all three sinks read it
+    "predictions-source",  # what the operator yields, as a table; all sinks read it
     "predictions-correlate",
     "predictions-calc",
+    "scores-correlate",
+    "scores-calc",
     "evolutions-correlate",
     "evolutions-calc",
     "dead_letters-correlate",
@@ -53,6 +57,12 @@ def test_every_operator_has_a_name_and_it_is_one_of_these(uids: Uids):
     found = uids["the settings as they come"]
     assert len(found) == len(set(found))
     assert set(found) == STATEFUL | STATELESS
+
+
+def test_without_a_topic_of_scores_there_is_no_sink_for_them(uids: Uids):
+    everything, found = set(uids["the settings as they come"]), set(uids["no scores"])
+    assert everything - found == {name for name in everything if name and "scores" in name}
+    assert found < everything
 
 
 @pytest.mark.parametrize("changed", ["parallelism and micro-batches", "name and topics", "delivery"])

@@ -24,7 +24,7 @@ from eml.stream.errors import BadSchemaError, RegistryUnavailableError
 from eml.stream.keys import KafkaKey, KeyName, ReadKey
 from eml.stream.model_keys import model_of
 from eml.stream.models.key_model import KeyModel
-from eml.stream.output.encoder import Encoder, OutputIds, read_evolution, read_prediction
+from eml.stream.output.encoder import Encoder, OutputIds, read_evolution, read_prediction, read_score
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import REPLAYS, Position, Raw
 from tests.operator.fakes import FakeRuntime
@@ -138,6 +138,11 @@ def test_a_row_holds_what_a_micro_batch_became():
     assert set(keys_of([row])) == set(keys_of([row], "evolutions")) == {b"pump"}
     assert [read_prediction(value)["source_offset"] for value in row["predictions"]] == list(range(120))
     assert [read_evolution(value)["new_version"] for _, value in row["evolutions"]] == [2]
+    labelled = [said for said in map(read_prediction, row["predictions"]) if said["truth"] is not None]
+    assert [read_score(value)["source_offset"] for value in row["scores"]] == [
+        said["source_offset"] for said in labelled
+    ]
+    assert set(row["score_keys"]) == {b"pump"}
     ((_, content, headers),) = row["dead_letters"]
     assert content == b"junk"
     assert headers["eml.errors.reason"] == b"not-framed"

@@ -19,6 +19,7 @@ from eml.stream.models.key_model import KeyModel
 from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.output.events import EvolutionEvent
 from eml.stream.output.predictions import Prediction
+from eml.stream.output.scores import Score
 from eml.stream.output.schemas import schema_text
 from eml.stream.wire import frame
 from tests.unit.local.replay_golden import EXPECTED, KEYS, RECORDS, SETTINGS, said
@@ -92,7 +93,7 @@ def test_a_schema_is_known_only_from_its_line_on():
     schema, *others = golden()
     first = next(entry for entry in others if isinstance(entry, Arrived))
     assert [type(said.what) for said in Replay(SETTINGS).run([first, schema])] == [DeadLetter]
-    assert [type(said.what) for said in Replay(SETTINGS).run([schema, first])] == [Prediction]
+    assert [type(said.what) for said in Replay(SETTINGS).run([schema, first])] == [Prediction, Score]
 
 
 def test_the_summary_counts_what_was_said():

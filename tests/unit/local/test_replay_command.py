@@ -24,7 +24,7 @@ def _no_settings_around(monkeypatch):
 def test_every_line_is_an_object_with_one_field(capsys):
     assert cli.main(["replay", FILE, "--cut", "9"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert {kind for line in lines for kind in line} == {"prediction", "evolution", "dead_letter"}
+    assert {kind for line in lines for kind in line} == {"prediction", "score", "evolution", "dead_letter"}
     assert all(len(line) == 1 for line in lines)
 
 

@@ -19,8 +19,8 @@ from eml.stream.models.key_model import KeyModel
 from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.output.events import EvolutionEvent
 from eml.stream.output.predictions import Prediction
-from eml.stream.output.scores import Score
 from eml.stream.output.schemas import schema_text
+from eml.stream.output.scores import Score
 from eml.stream.wire import frame
 from tests.unit.local.replay_golden import EXPECTED, KEYS, RECORDS, SETTINGS, said
 from tests.unit.stream.avro.encoding import field, record

@@ -4,6 +4,7 @@ Called by `compare`; knows numbers only.
 """
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from scipy import stats
@@ -16,6 +17,11 @@ def paired_p(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
         return None
     if not differences.any():
         return 1.0
+    return _wilcoxon(tuple(differences.tolist()))
+
+
+@cache  # one report asks for the same rows many times, and ties are counted by thousands of permutations
+def _wilcoxon(differences: tuple[float, ...]) -> float:
     return float(stats.wilcoxon(differences).pvalue)
 
 

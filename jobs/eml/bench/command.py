@@ -49,6 +49,11 @@ def _add_load(stream: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of the model each key begins with (default 1024)",
     )
+    load.add_argument(
+        "--copies",
+        action="store_true",
+        help="models stay copies of that one, as in a new fleet; else each learns a label of its own first",
+    )
 
 
 def _add_pace(stream: argparse.ArgumentParser) -> None:

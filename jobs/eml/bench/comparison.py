@@ -35,6 +35,7 @@ class Options:
     backend: tuple[str, ...] = (HEAP,)
     nulls: tuple[float, ...] = (0.0,)
     exemplars: int = 1024
+    copies: bool = False  # all models stay copies of the first one; else each has learnt a label of its own
     peers: tuple[str, ...] = (COPY, EMPTY)
     rate: int | None = None  # records per second, paced
     seconds: int = 30

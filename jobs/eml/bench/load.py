@@ -7,19 +7,21 @@ schema, and nothing of Kafka or the pipelines.
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 
 import fastavro
 import numpy as np
 
 from eml.core.arrays import Array, Index
+from eml.settings import LearningSettings
 from eml.stream.wire import frame
 
 FEATURES = 64
 CLASSES = 4
 SEPARATION = 0.5  # of the classes' centres, in standard deviations: neither hopeless nor trivial
 PIECE = 10_000  # records whose values are drawn together
+WINDOW_MS = LearningSettings().window_ms
 IS_NULL, IS_DOUBLE = 0, 2  # the branches of the union, as Avro writes their numbers
 
 RESERVED: list[dict[str, object]] = [
@@ -48,6 +50,8 @@ class Load:
     labelled: float  # share of the records with a label
     nulls: float = 0.0  # share of the values that are missing
     seed: int = 0
+    taught: bool = False  # every device's first reading has a label, and the second comes when that is to be learnt
+    started_ms: int = field(default_factory=lambda: int(time.time() * 1000))
 
     @property
     def schema(self) -> str:
@@ -57,16 +61,21 @@ class Load:
     def readings(self, schema_id: int) -> Iterator[tuple[bytes, bytes]]:
         """Kafka key and value of each record."""
         rng = np.random.default_rng(self.seed + 1)
-        now_ms = int(time.time() * 1000)
         for start in range(0, self.records, PIECE):
             count = min(PIECE, self.records - start)
             values, classes = self.draw(rng, count)
             labelled = rng.random(count) < self.labelled
+            if self.taught:
+                labelled[: max(0, self.keys - start)] = True
             contents = _with_nulls(values) if self.nulls else [row.tobytes() for row in values.astype("<f8")]
             for i, content in enumerate(contents):
                 key = f"device-{(start + i) % self.keys}"
                 label = name_of(classes[i]) if labelled[i] else None
-                yield key.encode(), _value(schema_id, key, start + i, now_ms, label, content)
+                yield key.encode(), _value(schema_id, key, start + i, self.started_ms, label, content)
+
+    def timestamp_ms(self, number: int) -> int:
+        """Kafka's of a reading: those of a device which is taught leave time for a window between the first two."""
+        return self.started_ms + (WINDOW_MS if self.taught and number >= self.keys else 0)
 
     def draw(self, rng: np.random.Generator, count: int) -> tuple[Array, Index]:
         """Values (count, features) and their classes; NaN where a value is missing."""

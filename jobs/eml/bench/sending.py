@@ -4,7 +4,7 @@ Called by `stream` and `paced`, with what `load` makes.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from confluent_kafka import KafkaError, Message, Producer
 
@@ -18,9 +18,11 @@ PRODUCER = {
     "log_level": 0,  # what matters comes as an error
 }
 PACED = {**PRODUCER, "linger.ms": 1}
+NOW = 0  # Kafka's value for the time of sending
 TICK_S = 0.01  # between two handfuls of a paced load
 
 Reading = tuple[bytes, bytes]
+TimestampOf = Callable[[int], int]  # Kafka's time of a reading in milliseconds, by its number
 
 
 class Sender:
@@ -31,14 +33,15 @@ class Sender:
         self._topic = topic
         self._failed: list[KafkaError] = []
 
-    def send(self, readings: Iterable[Reading]) -> None:
-        """Hand readings over."""
-        for key, value in readings:
+    def send(self, readings: Iterable[Reading], timestamp_ms: TimestampOf = lambda _: NOW) -> None:
+        """Hand readings over; `timestamp_ms` says from the number of one when it was sent."""
+        for number, (key, value) in enumerate(readings):
+            at = timestamp_ms(number)
             try:
-                self._producer.produce(self._topic, value, key, on_delivery=self._delivered)
+                self._producer.produce(self._topic, value, key, on_delivery=self._delivered, timestamp=at)
             except BufferError:  # its queue is full
                 self._producer.flush()
-                self._producer.produce(self._topic, value, key, on_delivery=self._delivered)
+                self._producer.produce(self._topic, value, key, on_delivery=self._delivered, timestamp=at)
             self._producer.poll(0)
 
     def pace(self, readings: Sequence[Reading], rate: int) -> None:
@@ -63,8 +66,10 @@ class Sender:
             self._failed.append(error)
 
 
-def send(bootstrap_servers: str, topic: str, readings: Iterable[Reading]) -> None:
+def send(
+    bootstrap_servers: str, topic: str, readings: Iterable[Reading], timestamp_ms: TimestampOf = lambda _: NOW
+) -> None:
     """Send everything, and wait until it is there."""
     sender = Sender(bootstrap_servers, topic)
-    sender.send(readings)
+    sender.send(readings, timestamp_ms)
     sender.finish()

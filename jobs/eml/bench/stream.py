@@ -41,7 +41,7 @@ class Bench:
 
     def load(self, keys: int, records: int, nulls: float = 0.0) -> Load:
         """Readings, and the model that every key begins with."""
-        load = Load(keys, records, self.options.labelled, nulls)
+        load = Load(keys, records, self.options.labelled, nulls, taught=not self.options.copies)
         self.first_model.write_bytes(beforehand.snapshot(load, self.options.exemplars))
         return load
 
@@ -64,8 +64,9 @@ class Bench:
         """A topic with the readings of that many keys."""
         load = self.load(keys, self.options.records, nulls)
         topic = f"{self._prefix}-readings-{keys}-{nulls:g}"
-        with self.made(topic):
-            send(self.stack.bootstrap_servers, topic, load.readings(self.register(topic, load)))
+        with self.made(topic, append_times=False):
+            readings = load.readings(self.register(topic, load))
+            send(self.stack.bootstrap_servers, topic, readings, load.timestamp_ms)
             self.console.print(f"{load.records} readings of {keys} keys are in Kafka")
             yield topic
 

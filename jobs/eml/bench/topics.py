@@ -20,9 +20,9 @@ def written(kafka: KafkaSettings) -> list[str]:
 
 
 @contextmanager
-def made(bootstrap_servers: str, partitions: int, *names: str) -> Iterator[None]:
-    """New topics, for as long as they are needed."""
-    topics.create(bootstrap_servers, names, partitions, CONFIG)
+def made(bootstrap_servers: str, partitions: int, *names: str, append_times: bool = True) -> Iterator[None]:
+    """New topics, for as long as they are needed; with the times of the append, or as records say."""
+    topics.create(bootstrap_servers, names, partitions, CONFIG if append_times else {})
     try:
         yield
     finally:

@@ -20,8 +20,11 @@ from eml.bench.sizing import CHECKS, FULL, POINTS, Cost, Model, fit, needs, of_m
 from eml.bench.stream import least_ms
 from eml.core import EvolvingMetricLearner
 from eml.local.errors import LocalError
-from eml.settings import RecordSettings
+from eml.settings import RecordSettings, Settings
 from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.keys import KeyName
+from eml.stream.models.key_model import KeyModel
+from eml.stream.records import Position, Raw
 from eml.stream.wire import HEADER_SIZE, SchemaId, unframe
 
 
@@ -91,6 +94,19 @@ def test_the_readings_are_what_the_job_reads():
     labels = [label for label in decoded.labels if label]
     assert 0.03 < len(labels) / 1000 < 0.2
     assert len(set(labels)) == CLASSES
+
+
+def test_every_taught_device_has_learnt_a_label_of_its_own_after_two_readings():
+    load = Load(keys=3, records=9, labelled=0.0, taught=True)
+    schema = compile_schema(load.schema, SchemaId(7), "readings-value", 1, RecordSettings())
+    sent = list(enumerate(load.readings(schema_id=7)))
+    for device in range(3):
+        raws = [
+            Raw(value, Position("readings", 0, number, load.timestamp_ms(number)), {})
+            for number, (_, value) in sent[device::3]
+        ]
+        said = KeyModel(KeyName("device"), Settings()).step(raws, lambda _: schema).predictions
+        assert [one.model_revision for one in said] == [0, 1, 1]
 
 
 def test_the_table_has_the_ratios_of_one_run():

@@ -14,7 +14,7 @@ from eml.bench import command as bench
 from eml.evaluate import command as evaluate
 from eml.local import capture_command, replay_command, stack_command, topics_command
 from eml.local import command as local
-from eml.operations import doctor_command, status_command, tail_command
+from eml.operations import doctor_command, init_command, status_command, tail_command
 from eml.terminal import STATUSES, USAGE, Parser
 from eml.watch import command as watch
 
@@ -26,6 +26,7 @@ COMMANDS: tuple[AddParser, ...] = (
     evaluate.add_parser,
     local.add_parser,
     stack_command.add_parser,
+    init_command.add_parser,
     doctor_command.add_parser,
     status_command.add_parser,
     topics_command.add_parser,

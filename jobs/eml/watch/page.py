@@ -3,12 +3,11 @@
 Called by the command `eml watch`, and by `eml demo`. Knows neither Kafka nor the registry, only a `Fleet`.
 """
 
+import logging
 import socket
-import webbrowser
 from threading import Thread
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import quote
 
 import waitress
 
@@ -16,7 +15,7 @@ from eml.watch.application import application
 from eml.watch.doors import Doors, WatchError
 from eml.watch.views import Fleet
 
-THREADS = 4  # viewers that are answered at the same time
+THREADS = 8  # a browser asks for six things at once when it opens the page
 LARGEST_ANSWER = 16 << 20  # bytes; Plotly and a saved file have 5 MB, and need no temporary file on their way
 CLOSING_S = 5.0
 LARGEST_PORT = 65_535
@@ -42,6 +41,7 @@ class Page:
             outbuf_overflow=LARGEST_ANSWER,
         )
         self._thread: Thread | None = None
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits for a thread is no news
 
     def run(self) -> None:
         """Answer until `close`, or Ctrl-C."""
@@ -75,14 +75,6 @@ class Page:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def serve(fleet: Fleet, host: str, port: int, token: str | None, *, open_browser: bool) -> None:
-    """Show the page until Ctrl-C."""
-    with Page(fleet, host, port, token) as page:
-        if open_browser:
-            webbrowser.open(f"{page.url}?token={quote(token, safe='')}" if token else page.url)
-        page.run()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -14,7 +14,14 @@ from eml.bench import command as bench
 from eml.evaluate import command as evaluate
 from eml.local import capture_command, replay_command, stack_command, topics_command
 from eml.local import command as local
-from eml.operations import dead_letters_command, doctor_command, init_command, status_command, tail_command
+from eml.operations import (
+    check_command,
+    dead_letters_command,
+    doctor_command,
+    init_command,
+    status_command,
+    tail_command,
+)
 from eml.terminal import STATUSES, USAGE, Parser
 from eml.watch import command as watch
 
@@ -32,6 +39,7 @@ COMMANDS: tuple[AddParser, ...] = (
     topics_command.add_parser,
     capture_command.add_parser,
     replay_command.add_parser,
+    check_command.add_parser,
     tail_command.add_parser,
     dead_letters_command.add_parser,
     watch.add_parser,

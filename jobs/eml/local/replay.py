@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from eml.local.record_lines import Arrived, Entry, Registered
 from eml.local.schema_book import SchemaBook
-from eml.settings import Settings
+from eml.settings import ModelSettings, Settings
 from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.model_keys import model_of
 from eml.stream.models.key_model import KeyModel
@@ -72,7 +72,7 @@ class Replay:
         self._settings = settings
         self._cut = cut
         self._warm_start = WarmStartModels()  # as in one task that has all keys
-        self._models: dict[str, KeyModel] = {}
+        self.models: dict[str, KeyModel] = {}
         self._gathered: dict[str, list[Raw]] = {}
         # By record, in the order of arrival: what was said of it; None while it is in a micro-batch that is gathered.
         self._said: OrderedDict[Place, list[Said] | None] = OrderedDict()
@@ -90,7 +90,7 @@ class Replay:
         yield from self._ready()
 
     def _take(self, arrived: Arrived) -> None:
-        key = self._model_of(arrived)
+        key = model_name(self._settings.model, arrived)
         self.figures.setdefault(key, Figures())
         gathered = self._gathered.setdefault(key, [])
         gathered.append(arrived.raw)
@@ -98,23 +98,15 @@ class Replay:
         if len(gathered) == self._cut:
             self._serve(key)
 
-    def _model_of(self, arrived: Arrived) -> str:
-        """Whose model a record is for."""
-        model, raw = self._settings.model, arrived.raw
-        if model.by == "key":
-            return arrived.key
-        raw.key = KafkaKey(arrived.key.encode().decode("latin-1"))
-        return model_of(model, raw.key, raw.headers).encode("latin-1").decode(errors="replace")
-
     def _serve_all(self) -> None:
         for key in list(self._gathered):
             self._serve(key)
 
     def _serve(self, key: str) -> None:
         records = self._gathered.pop(key)
-        if key not in self._models:
-            self._models[key] = KeyModel(KeyName(key), self._settings, self._warm_start)
-        results = _step(self._models[key], records, self._book)
+        if key not in self.models:
+            self.models[key] = KeyModel(KeyName(key), self._settings, self._warm_start)
+        results = _step(self.models[key], records, self._book)
         self.figures[key].add(len(records), results)
         self._said.update(_by_record(key, records, results))
 
@@ -127,6 +119,15 @@ class Replay:
                 self._said.move_to_end(place, last=False)
                 return
             yield from said
+
+
+def model_name(model: ModelSettings, arrived: Arrived) -> str:
+    """Whose model a record is for."""
+    raw = arrived.raw
+    if model.by == "key":
+        return arrived.key
+    raw.key = KafkaKey(arrived.key.encode().decode("latin-1"))
+    return model_of(model, raw.key, raw.headers).encode("latin-1").decode(errors="replace")
 
 
 def _by_record(key: str, records: Sequence[Raw], results: Results) -> dict[Place, list[Said]]:

@@ -1,6 +1,7 @@
 """`eml dead-letters` on the command line: its options, and the import of what it runs only when it runs."""
 
 import argparse
+import logging
 from collections.abc import Sequence
 
 from eml.terminal import (
@@ -127,6 +128,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     from eml.operations.dead_letter_replay import Options, replay  # noqa: PLC0415
     from eml.operations.dead_letters import Filter  # noqa: PLC0415
 
+    logging.getLogger("eml").addHandler(logging.NullHandler())  # errors say what the job would log
     wanted = Filter(frozenset(arguments.reason), frozenset(arguments.key))
     chosen = (bool(arguments.names), bool(arguments.reason or arguments.key), arguments.all)
     if sum(chosen) != 1:

@@ -10,7 +10,7 @@ from eml import cli, job
 from eml.settings import load
 from tests.unit.docs.blocks import ROOT, Block, blocks, commands, pages, titled
 
-LANGUAGES = {"python", "sh", "toml", "json", "text"}
+LANGUAGES = {"python", "sh", "toml", "json", "yaml", "text"}
 ELSEWHERE = {  # commands that are not ours
     *("pip", "source", "cp", "eval", "grep", "docker", "kubectl", "flink", "standalone-job.sh", "taskmanager.sh"),
     *("python3.11", ".venv/bin/pip", "python"),
@@ -53,6 +53,14 @@ def test_commands_are_understood(block: Block):
     found = list(commands(block.text))
     assert found
     for words in found:
+        understood(words)
+
+
+@pytest.mark.parametrize("block", blocks("yaml"), ids=str)
+def test_steps_of_a_workflow_run_commands_that_are_understood(block: Block):
+    lines = [line.strip() for line in block.text.splitlines()]
+    (said,) = (line for line in lines if line.startswith("eml "))
+    for words in commands(said.replace(">>", "#")):
         understood(words)
 
 

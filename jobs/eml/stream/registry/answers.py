@@ -3,6 +3,7 @@
 Used by `client`, which passes these functions to `connection`; knows Confluent's API, not why it is asked.
 """
 
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -11,6 +12,18 @@ from eml.stream.registry.http_client import Answer, AnswerError
 from eml.stream.wire import SchemaId
 
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a registry says of a schema that is to be a subject's next version."""
+
+    compatible: bool
+    messages: tuple[str, ...] = ()
+    mode: str = ""  # of compatibility; empty: the registry does not say
+
+
+UNRULED = Verdict(compatible=True)  # there is no version that it would have to be compatible with
 
 
 def _field(body: object, name: str, kind: type[_T]) -> _T:
@@ -96,3 +109,15 @@ def compatibility(answer: Answer) -> str:
     """A compatibility mode; empty where there is none."""
     mode = answer.body.get("compatibilityLevel") if isinstance(answer.body, dict) else None
     return mode if isinstance(mode, str) else ""
+
+
+def verdict(answer: Answer) -> Verdict:
+    """Whether a schema is compatible, and why it is not."""
+    if answer.status == HTTPStatus.NOT_FOUND:
+        return UNRULED
+    if answer.status in (HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.BAD_REQUEST):
+        return Verdict(compatible=False, messages=(f"the registry cannot read it: {answer.message}",))
+    if answer.status != HTTPStatus.OK:
+        raise AnswerError(f"it answers {answer.message}")
+    compatible, messages = _field(answer.body, "is_compatible", bool), answer.body.get("messages")
+    return Verdict(compatible, tuple(map(str, messages)) if isinstance(messages, list) else ())

@@ -31,6 +31,7 @@ from eml.stream.errors import (
 )
 from eml.stream.keys import BAD_KEY, ReadKey
 from eml.stream.registry import answers
+from eml.stream.registry.answers import UNRULED, Verdict
 from eml.stream.registry.connection import RegistryConnection
 from eml.stream.registry.http_client import Answer
 from eml.stream.registry.id_retries import IdRetries
@@ -227,6 +228,12 @@ class SchemaRegistry:
         """The mode that holds for a subject, its own or the registry's; empty where that is not told."""
         own = self._connection.ask("GET", f"/config/{quote(subject, safe='')}", answers.compatibility)
         return own or self._connection.ask("GET", "/config", answers.compatibility)
+
+    def verdict(self, subject: str, text: str) -> Verdict:
+        """Whether the subject would take a schema, by the registry's own rule; UNRULED where there is no subject."""
+        path = f"/compatibility/subjects/{quote(subject, safe='')}/versions?verbose=true"
+        verdict = self._connection.ask("POST", path, answers.verdict, {"schema": text})
+        return verdict if verdict is UNRULED else replace(verdict, mode=self.compatibility(subject))
 
     def _refused(self, error: RegistryRefusedError, schema_id: SchemaId | None = None) -> RegistryUnavailableError:
         """A refusal while the job runs: records with cached schemas continue, and a rotated secret may come."""

@@ -51,7 +51,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         type=_seconds,
         default="6h",
         metavar="TIME",
-        help="how far to read back: 30m, 6h, 7d or all (default 6h); evolutions are read from the beginning",
+        help="how far to look back: 30m, 6h, 7d or all (default 6h); evolutions are read from the beginning",
     )
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the page as one HTML file instead, and end")
     terminal.set_run(parser, _run, extra="watch")

@@ -35,19 +35,23 @@ class Bin:
 
 
 class Curve:
-    """At most `most` bins, side by side; the order in which times come does not matter."""
+    """At most `most` bins, side by side, and no more than `window_ms` in all, the newest; times come in any order."""
 
-    __slots__ = ("_first", "_most", "_numbers", "_width")
+    __slots__ = ("_first", "_most", "_numbers", "_width", "_window")
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, window_ms: int | None = None) -> None:
         self._most = most
+        self._window = window_ms
         self._width = WIDTH_MS
         self._first = 0  # index of the first bin: its time divided by the width
         self._numbers = array("I")
 
     def add(self, time_ms: int, *, right: bool, cold_right: bool | None = None) -> None:
         """Count an answer; `cold_right` is the cold restart's, where one is compared."""
+        self._forget(time_ms)
         at = self._place(time_ms)
+        if at < 0:
+            return  # too old
         numbers = self._numbers
         numbers[at + SCORED] += 1
         numbers[at + RIGHT] += right
@@ -62,10 +66,12 @@ class Curve:
             yield Bin(first_ms, first_ms + self._width - 1, *self._numbers[at : at + NUMBERS])
 
     def _place(self, time_ms: int) -> int:
-        """Where the numbers of a time's bin begin; there is room for it afterwards."""
+        """Where the numbers of a time's bin begin; there is room for it afterwards. Below 0: it is too old."""
         index = time_ms // self._width
         if not self._numbers:
             self._first = index
+        elif self._window is not None and index < self._last - self._window // self._width:
+            return -1
         while not self._first <= index < self._first + len(self._numbers) // NUMBERS:
             end = self._first + len(self._numbers) // NUMBERS
             if max(end, index + 1) - min(self._first, index) > self._most:
@@ -77,6 +83,18 @@ class Curve:
             else:
                 self._numbers.extend([0] * (NUMBERS * (index + 1 - end)))
         return (index - self._first) * NUMBERS
+
+    @property
+    def _last(self) -> int:
+        return self._first + len(self._numbers) // NUMBERS - 1
+
+    def _forget(self, newest_ms: int) -> None:
+        """Leave out the bins that are too old beside this time."""
+        if self._window is not None and self._numbers:
+            old = (newest_ms - self._window) // self._width - self._first
+            if old > 0:
+                del self._numbers[: NUMBERS * old]
+                self._first += old
 
     def _coarsen(self) -> None:
         """Make two bins one."""

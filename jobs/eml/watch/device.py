@@ -56,9 +56,9 @@ class Device:
         self.curve: Curve | None = None  # many devices have no labels
         self.lately: Lately | None = None
 
-    def score(self, time_ms: int, *, right: bool, cold_right: bool | None) -> None:
-        """A prediction turned out to be right or wrong."""
-        self.curve = self.curve or Curve(BINS)
+    def score(self, time_ms: int, window_ms: int | None, *, right: bool, cold_right: bool | None) -> None:
+        """A prediction turned out to be right or wrong; its curve looks back on the window."""
+        self.curve = self.curve or Curve(BINS, window_ms)
         self.lately = self.lately or Lately(LATELY)
         self.curve.add(time_ms, right=right, cold_right=cold_right)
         self.lately.add(right=right)

@@ -16,8 +16,8 @@ LATELY = 2_000  # scored readings that the share of right ones looks back on
 class FleetAccuracy:
     """Counts of right answers, and of a cold restart's where one is compared."""
 
-    def __init__(self) -> None:
-        self.curve = Curve(BINS)
+    def __init__(self, window_ms: int | None = None) -> None:
+        self.curve = Curve(BINS, window_ms)
         self.lately = Lately(LATELY)
         self.cold_lately = Lately(LATELY)
         self.scored = 0

@@ -36,6 +36,7 @@ from eml.watch.views import (
     Summary,
 )
 
+VERSIONS = 1_000  # of schemas, that are asked for by name
 _Row = TypeVar("_Row")
 
 
@@ -48,6 +49,7 @@ class Surroundings:
     read_prediction: ReadPrediction = read_prediction
     schema_text: SchemaText = lambda _: None
     readings_topic: str = "readings"
+    window_ms: int | None = None  # that the curves look back on; None: as long as they are fed
 
 
 class FleetView:
@@ -57,8 +59,8 @@ class FleetView:
         self._around = surroundings or Surroundings()
         self._lock = RLock()
         self._devices = Devices()
-        self._rollout = RolloutLog()
-        self._accuracy = FleetAccuracy()
+        self._rollout = RolloutLog(self._around.window_ms)
+        self._accuracy = FleetAccuracy(self._around.window_ms)
         self._evolutions = Evolutions()
         self._dead_letters = DeadLetters()
         self._pace = Pace()
@@ -115,7 +117,8 @@ class FleetView:
             version = fields["schema_id"]
             if device.version != version:
                 self._rollout.change(time_ms, device.version, version)
-                self._numbers.setdefault(version, fields["schema_version"])
+                if len(self._numbers) < VERSIONS:
+                    self._numbers.setdefault(version, fields["schema_version"])
             self._devices.move(device, version, fields["stage"])
         device.last_ms = max(device.last_ms, time_ms)
         device.novelty = fields["novelty"]
@@ -127,18 +130,18 @@ class FleetView:
         truth = fields["truth"]
         if truth is not None and not self._scores_come:
             right = fields["label"] == truth
-            device.score(time_ms, right=right, cold_right=None)
+            device.score(time_ms, self._around.window_ms, right=right, cold_right=None)
             self._accuracy.score(time_ms, right=right, cold_right=None)
 
     def _add_score(self, fields: Mapping[str, Any], time_ms: int) -> None:
         if not self._scores_come:  # what was counted of labels inside readings is among them
             self._scores_come = True
-            self._accuracy = FleetAccuracy()
+            self._accuracy = FleetAccuracy(self._around.window_ms)
             for device in self._devices:
                 device.forget_scores()
         device = self._devices.of(fields["key"])
         right, cold_right = fields["right"], fields["cold_right"]
-        device.score(time_ms, right=right, cold_right=cold_right)
+        device.score(time_ms, self._around.window_ms, right=right, cold_right=cold_right)
         self._accuracy.score(time_ms, right=right, cold_right=cold_right)
         if fields["wait_ms"] > 0:
             place = fields["source_partition"], fields["source_offset"]

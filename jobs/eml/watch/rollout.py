@@ -19,14 +19,16 @@ Version = int  # the registry's id of a schema
 class RolloutLog:
     """Who changed to which version, added up in stretches of time."""
 
-    def __init__(self) -> None:
+    def __init__(self, window_ms: int | None = None) -> None:
+        self._window = window_ms  # what happened before is part of the first point
         self._width = WIDTH_MS
         self._changes: dict[int, Counter[Version]] = {}
         self._first = self._last = 0  # stretches
 
     def change(self, time_ms: int, old: Version | None, new: Version) -> None:
         """A device is on another version from now on; `old` is None where it is new."""
-        changes = self._changes.setdefault(self._place(time_ms), Counter())
+        step = max(self._place(time_ms), self._first)
+        changes = self._changes.setdefault(step, Counter())
         changes[new] += 1
         if old is not None:
             changes[old] -= 1
@@ -52,9 +54,19 @@ class RolloutLog:
         if not self._changes:
             self._first = self._last = step
         self._first, self._last = min(self._first, step), max(self._last, step)
+        if self._window is not None:
+            self._forget(self._last - self._window // self._width)
         while self._last - self._first >= MOST:
             self._coarsen()
         return time_ms // self._width
+
+    def _forget(self, first: int) -> None:
+        """Begin with this step."""
+        if first <= self._first:
+            return
+        self._first = first
+        for step in [step for step in self._changes if step < first]:
+            self._changes.setdefault(first, Counter()).update(self._changes.pop(step))
 
     def _coarsen(self) -> None:
         self._width *= 2

@@ -10,6 +10,7 @@ from typing import Self
 from eml.settings import LimitsSettings, Settings
 from eml.stream.errors import BadRecordError
 from eml.stream.keys import KafkaKey, names_of
+from eml.watch import times
 from eml.watch.decoding import Decoder
 from eml.watch.fleet_view import FleetView, Surroundings
 from eml.watch.reader import NameOf, Reader, Source
@@ -24,10 +25,10 @@ NAMES_S = 5.0  # for the registry
 
 @dataclass(slots=True)
 class Session:
-    """Reads the job's topics from `since_ms` on (None: from their beginning) and the registry."""
+    """Reads the registry and the job's topics, from `since_ms` on: the curves look back as far, now and later."""
 
     settings: Settings
-    since_ms: int | None = None
+    since_ms: int | None = None  # None: from the beginning
     options: str = ""  # of the command lines that the page offers
     fleet: FleetView = field(init=False)
     _threads: tuple[Reader, SchemaWatch] = field(init=False)
@@ -38,7 +39,12 @@ class Session:
         self._registry = registry = Registry(settings)
         decoder = Decoder(registry.text)
         around = Surroundings(
-            self.options, settings.record, decoder.prediction, registry.text, settings.kafka.readings_topic
+            self.options,
+            settings.record,
+            decoder.prediction,
+            registry.text,
+            settings.kafka.readings_topic,
+            None if self.since_ms is None else times.now_ms() - self.since_ms,
         )
         self.fleet = FleetView(around)
         source = Source(settings.kafka, self.since_ms, decoder, _names(settings, registry))

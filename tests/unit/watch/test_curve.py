@@ -35,6 +35,23 @@ def test_every_answer_is_in_the_bin_of_its_time_in_any_order():
         assert sum(bin_.scored for bin_ in bins) == len(times)
 
 
+def test_a_window_keeps_what_is_newest_and_only_that():
+    window_ms = 3_600_000
+    times = sorted(_times(3_000, 10 * window_ms))
+    curve = Curve(MOST, window_ms)
+    for time_ms in times:
+        curve.add(time_ms, right=True)
+    bins = list(curve.bins())
+    assert bins[-1].first_ms <= times[-1] <= bins[-1].last_ms
+    assert window_ms <= times[-1] - bins[0].first_ms < 1.3 * window_ms
+    kept = sum(time_ms >= bins[0].first_ms for time_ms in times)
+    assert sum(bin_.scored for bin_ in bins) == kept
+    curve.add(times[0], right=True)
+    assert list(curve.bins()) == bins, "too old"
+    curve.add(times[-1] + 100 * window_ms, right=False)
+    assert [(bin_.scored, bin_.right) for bin_ in curve.bins()] == [(1, 0)]
+
+
 def test_a_bin_without_scores_has_no_accuracy():
     assert Bin(0, 999, 0, 0, 0, 0).accuracy is None
     assert Bin(0, 999, 4, 3, 0, 0).cold_accuracy is None

@@ -114,6 +114,8 @@ def _addresses(settings: Settings) -> Iterator[Setting]:
     kafka = settings.kafka
     yield Setting("kafka.bootstrap_servers", kafka.bootstrap_servers)
     yield Setting("kafka.readings_topic", kafka.readings_topic, "the job reads readings here")
+    if kafka.labels_topic:
+        yield Setting("kafka.labels_topic", kafka.labels_topic, "and here labels that come after their readings")
     for name in ("predictions", "scores", "evolutions", "dead_letters"):
         yield Setting(f"kafka.{name}_topic", getattr(kafka, f"{name}_topic"), "made by `eml topics create`")
     yield Setting("registry.url", settings.registry.url)

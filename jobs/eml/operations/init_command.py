@@ -35,15 +35,17 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="look at a topic of yours and its schema, and write a settings file with reasons",
         description="Reads the newest records of a topic and their schema, and writes the settings that follow, each"
         " with its reason. Refuses what cannot work: no numeric field, JSON in place of Avro, no key. On a terminal it"
-        " asks for what is not given. How to log in to Kafka: EML_KAFKA_PROPERTIES, or -S.",
+        " asks for what is not given. Addresses stay as the file has them that is written over (--force). How to log in"
+        " to Kafka: EML_KAFKA_PROPERTIES, or -S.",
         epilog=examples(
-            "eml init --topic turbines",
+            "eml init --topic turbines --force      # after `eml local up`",
             "eml init --broker kafka:9092 --registry http://registry:8081 --topic turbines --label fault",
         ),
     )
     parser.add_argument("--broker", metavar="ADDRESS", help=f"host:port of Kafka (default {BROKER}, or as set)")
     parser.add_argument("--registry", metavar="URL", help=f"schema registry (default {REGISTRY}, or as set)")
     parser.add_argument("--topic", metavar="NAME", help="with the readings")
+    parser.add_argument("--labels", metavar="NAME", help="topic with labels that come later (default: none)")
     parser.add_argument("--subject", metavar="NAME", help="of their schema (default: the one the newest record names)")
     parser.add_argument("--label", metavar="FIELD", help="to predict (default: found by its name)")
     parser.add_argument("--event-id", metavar="FIELD", help="that names a reading (default: found by its name)")
@@ -97,7 +99,8 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
     from eml.settings import load  # noqa: PLC0415
     from eml.settings.loading import Draft  # noqa: PLC0415
 
-    set_ = Draft.of(None, _environment()).values | overrides(arguments.overrides)
+    before = arguments.output if arguments.output.is_file() else None  # `eml local up` writes its addresses there
+    set_ = Draft.of(before, _environment()).values | overrides(arguments.overrides)
     chosen: dict[str, object] = dict(overrides(arguments.overrides))
     chosen["kafka.bootstrap_servers"] = (
         arguments.broker or set_.get("kafka.bootstrap_servers") or _asked("Kafka's address", "--broker", BROKER)
@@ -105,6 +108,8 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
     chosen["registry.url"] = (
         arguments.registry or set_.get("registry.url") or _asked("the schema registry's URL", "--registry", REGISTRY)
     )
+    if arguments.labels:
+        chosen["kafka.labels_topic"] = arguments.labels
     topic = arguments.topic or set_.get("kafka.readings_topic")
     if not topic:
         there = init.topics(load(None, _environment(), chosen))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from eml.local.job_process import SETTINGS_VARIABLES
 from eml.local.messages import ReadingWriter
 from eml.local.process import free_port
 from eml.local.stack import Stack
-from eml.stream.output.encoder import read_prediction
+from eml.stream.output.encoder import read_prediction, read_score
 from eml.stream.output.schemas import schema_text
 from tests.integration import reference
 from tests.integration.reference import Sample
@@ -152,6 +153,30 @@ class Predicted:
             predicted.said.setdefault(str(one["key"]), []).append((one["label"], one["scores"], one["margin"]))
         assert len(records) == count
         return predicted
+
+
+def read_scores(job: "Job", messages: Iterable[Message]) -> dict[tuple[int, int], bytes]:
+    """The scores of labelled readings, by the place of the reading; fails where there are fewer or more, or one twice.
+
+    Each says what the learner alone said of its reading.
+    """
+    by_key: dict[str, list[Message]] = {}
+    for message in messages:
+        by_key.setdefault((message.key or b"").decode(), []).append(message)
+    wanted = Counter(
+        (key, said[0], message.sample.label)
+        for key, of_key in by_key.items()
+        for said, message in zip(expected(of_key), of_key, strict=True)
+        if message.sample is not None and message.sample.label is not None
+    )
+    records = receive(job, job.topics.scores, wanted.total())
+    fields = [read_score(record.value) for record in records]
+    assert Counter((one["key"], one["label"], one["truth"]) for one in fields) == wanted
+    assert all(one["right"] == (one["label"] == one["truth"]) and one["wait_ms"] == 0 for one in fields)
+    assert all(record.key.decode() == one["key"] for record, one in zip(records, fields, strict=True))
+    found = {_place(one): record.value for one, record in zip(fields, records, strict=True)}
+    assert len(found) == len(records), "one came twice"
+    return found
 
 
 def _place(prediction: dict[str, object]) -> tuple[int, int]:

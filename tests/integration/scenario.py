@@ -17,7 +17,7 @@ from eml.stream.avro.reading_schema import ReadingSchema, compile_schema
 from eml.stream.keys import KeyName
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.warm_start import WarmStartModels
-from eml.stream.output.encoder import read_evolution, read_prediction
+from eml.stream.output.encoder import Encoder, OutputIds, read_evolution, read_prediction, read_score
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import SchemaId
@@ -27,6 +27,8 @@ from tests.synthetic import Device, label_value, reading_schema
 Fields = dict[str, object]
 WAIT_S = 120.0
 A_MOMENT_S = 10.0
+ENCODER = Encoder(OutputIds(1, 2, 3))
+PLACE = ("source_partition", "source_offset")  # what records that never were in Kafka have not
 
 
 class Output:
@@ -36,6 +38,7 @@ class Output:
         self._job = job
         self._consumer = KafkaConsumer(
             job.topics.predictions,
+            job.topics.scores,
             job.topics.evolutions,
             job.topics.dead_letters,
             bootstrap_servers=job.stack.bootstrap_servers,
@@ -44,8 +47,14 @@ class Output:
             enable_auto_commit=False,
         )
         self.predictions: dict[str, list[Fields]] = {}
+        self.scores: dict[str, list[Fields]] = {}
         self.events: dict[str, list[Fields]] = {}
         self.dead: list[bytes] = []
+        self._kinds = {
+            job.topics.predictions: (read_prediction, self.predictions),
+            job.topics.scores: (read_score, self.scores),
+            job.topics.evolutions: (read_evolution, self.events),
+        }
 
     def wait_for(self, done: Callable[[], bool], what: str) -> None:
         """Read until it is so."""
@@ -62,9 +71,8 @@ class Output:
                 if part.topic == self._job.topics.dead_letters:
                     self.dead.append(record.value)
                     continue
-                is_event = part.topic == self._job.topics.evolutions
-                fields = read_evolution(record.value) if is_event else read_prediction(record.value)
-                kept = self.events if is_event else self.predictions
+                read, kept = self._kinds[part.topic]
+                fields = read(record.value)
                 kept.setdefault(str(fields["key"]), []).append(fields)
 
     def close(self) -> None:
@@ -183,6 +191,13 @@ class Scenario:
         assert len(said) == wanted, "one prediction for each reading"
         return said
 
+    def wait_for_scores(self, ids: Sequence[str], device: str = "") -> None:
+        """Until the scores of these readings have come."""
+        key, wanted = self.name + device, set(ids)
+        self.output.wait_for(
+            lambda: wanted <= {one["event_id"] for one in self.output.scores.get(key, ())}, f"scores of {key}"
+        )
+
     def wait_for_event(self, kind: str, count: int = 1, device: str = "") -> list[Fields]:
         """The events of a kind, once there are so many."""
 
@@ -210,8 +225,8 @@ class Scenario:
         right = [one["label"] == self.truth[str(one["event_id"])] for one in said]
         return sum(right) / len(right)
 
-    def alone(self, device: str = "") -> list[Fields]:
-        """What `KeyModel` says of the same records, one by one."""
+    def alone(self, device: str = "") -> tuple[list[Fields], list[Fields]]:
+        """The predictions and scores of `KeyModel` of the same records, one by one."""
         key, schemas = self.name + device, {**self.schemas}
         if self._label_schema:
             label = schema_text("label")
@@ -223,6 +238,7 @@ class Scenario:
         }
         model, newest = KeyModel(KeyName(key), self.settings, WarmStartModels()), None
         said: list[Fields] = []
+        scores: list[Fields] = []
         for message in self.sent[key]:
             topic = self.labels_topic if _is_label(message) else self.job.topics.readings
             raw = Raw(message.value, Position(topic, 0, 0, message.timestamp_ms), {})
@@ -232,17 +248,26 @@ class Scenario:
                 {"label": one.label, "scores": dict(one.scores), "stage": one.stage, "late": one.late}
                 for one in results.predictions
             ]
-        return said
+            scores += [read_score(ENCODER.score(KeyName(key), one)) for one in results.scores]
+        return said, _without_place(scores)
 
     def agrees(self, device: str = "") -> list[Fields]:
-        """The predictions, which are those of the logic alone to the last bit."""
+        """The predictions, which are those of the logic alone to the last bit; so is how they turned out."""
         said = self.wait(device)
         compared = [{name: one[name] for name in ("label", "scores", "stage", "late")} for one in said]
-        end = time.monotonic() + A_MOMENT_S  # the event of an announcement may be committed a little later
-        while compared != self.alone(device) and time.monotonic() < end:
+        end = time.monotonic() + A_MOMENT_S  # the event of an announcement, or a score, may be committed a little later
+        while (compared, self.scores(device)) != self.alone(device) and time.monotonic() < end:
             self.output.read(500)
-        assert compared == self.alone(device)
+        assert (compared, self.scores(device)) == self.alone(device)
         return said
+
+    def scores(self, device: str = "") -> list[Fields]:
+        """The scores so far, without their places."""
+        return _without_place(self.output.scores.get(self.name + device, []))
+
+
+def _without_place(scores: Iterable[Fields]) -> list[Fields]:
+    return [{name: value for name, value in one.items() if name not in PLACE} for one in scores]
 
 
 def _is_label(message: Message) -> bool:

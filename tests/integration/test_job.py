@@ -15,6 +15,7 @@ from tests.integration.harness import (
     Predicted,
     Topics,
     expected,
+    read_scores,
     readings_of,
     receive,
     register_versions,
@@ -54,6 +55,7 @@ class Outcome:
     """What a job wrote."""
 
     predicted: Predicted
+    scores: dict[tuple[int, int], bytes]
     evolutions: list[dict[str, object]]
 
     @classmethod
@@ -61,6 +63,7 @@ class Outcome:
         events = 2 * len(fleet.messages)
         return cls(
             Predicted.read(job, len(fleet.in_order)),
+            read_scores(job, fleet.in_order),
             [read_evolution(record.value) for record in receive(job, job.topics.evolutions, events, 30)],
         )
 
@@ -102,3 +105,4 @@ def test_neither_micro_batches_nor_parallelism_change_a_byte(
     topics = Topics.new(stack, readings=fleet.topics.readings)
     with Job(stack, topics, tmp_path, {"job": {"parallelism": 2, "micro_batch_ms": 150}}).start() as job:
         assert Predicted.read(job, len(fleet.in_order)).bytes == unbroken.predicted.bytes
+        assert read_scores(job, fleet.in_order) == unbroken.scores

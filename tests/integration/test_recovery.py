@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from eml.local import topics as local_topics
 from eml.local.registry import Registry
 from eml.local.stack import Stack
 from eml.settings import load
@@ -16,6 +17,7 @@ from tests.integration.harness import (
     Predicted,
     Topics,
     expected,
+    read_scores,
     readings_of,
     receive,
     register_versions,
@@ -42,6 +44,7 @@ def test_a_job_killed_in_the_middle_of_an_evolution_goes_on_as_if_nothing_had_be
         send(stack, topics.readings, in_order[inheriting:])
         job.start("--restore", "latest")
         predicted = Predicted.read(job, len(in_order))
+        read_scores(job, in_order)
     assert predicted.said == {f"pump-{seed}": expected(messages) for seed, messages in enumerate(streams)}
 
 
@@ -49,9 +52,13 @@ def test_a_job_killed_in_each_stage_of_an_announced_evolution_goes_on_as_if_noth
     stack: Stack, tmp_path: Path
 ):
     settings: dict[str, dict[str, object]] = {"registry": {"newest_every_ms": 200}, "learner": {"warm_up": 64}}
-    with Job(stack, Topics.new(stack), tmp_path, settings).start() as job:
+    topics = Topics.new(stack)
+    labels = f"{topics.readings}-labels"
+    local_topics.create(stack.bootstrap_servers, [labels])
+    settings["kafka"] = {"labels_topic": labels}
+    with Job(stack, topics, tmp_path, settings).start() as job:
         output = Output(job)
-        fleet = Scenario(f"{job.topics.readings}-killed", job, output, "", load(tmp_path / "eml.toml"))
+        fleet = Scenario(f"{job.topics.readings}-killed", job, output, labels, load(tmp_path / "eml.toml"))
         devices = ("-1", "-2", "-3")
 
         def send_all(version: int, count: int) -> None:
@@ -79,11 +86,18 @@ def test_a_job_killed_in_each_stage_of_an_announced_evolution_goes_on_as_if_noth
         send_all(new, 30)
         kill()  # at the switch, and in the I-stage
         send_all(new, 200)
-        kill()  # when it has settled
+        late = {device: fleet.readings(new, 20, labelled=False, device=device) for device in devices}
+        for device in devices:
+            fleet.wait(device)
+        kill()  # when it has settled, and readings wait for their labels
+        for device in devices:
+            fleet.labels(late[device], device=device)
+        for device in devices:
+            fleet.wait_for_scores(late[device], device)
         send_all(new, 10)
         for device in devices:
             said = fleet.agrees(device)
-            assert len(said) >= 150 + 40 + 60 + 30 + 200 + 10
+            assert len(said) >= 150 + 40 + 60 + 30 + 200 + 20 + 10
             assert {one["stage"] for one in said} >= {"initial", "steady", "transforming", "inheriting"}
             assert fleet.wait_for_event("evolution", device=device)[0]["announced"]
             assert [event["kind"] for event in fleet.events(device)].count("announced") == 1

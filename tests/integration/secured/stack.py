@@ -63,6 +63,7 @@ def least_acls(topics: Topics, labels: str = "") -> tuple[Acl, ...]:
         ("TOPIC", topics.readings, "READ"),
         *((("TOPIC", labels, "READ"),) if labels else ()),
         ("TOPIC", topics.predictions, "WRITE"),
+        ("TOPIC", topics.scores, "WRITE"),
         ("TOPIC", topics.evolutions, "WRITE"),
         ("TOPIC", topics.dead_letters, "WRITE"),
         ("GROUP", topics.predictions, "READ"),

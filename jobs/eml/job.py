@@ -16,6 +16,7 @@ from types import FrameType
 from eml.local import listeners
 from eml.settings import ON_CLUSTER, Settings, describe
 from eml.starting.local_run import is_local, log_environment
+from eml.starting.prometheus import metrics_environment
 from eml.starting.restoring import AUTO, Request
 from eml.stream.output.encoder import OutputIds
 from eml.stream.output.schemas import schema_text
@@ -46,7 +47,7 @@ def _start(arguments: argparse.Namespace) -> int:
     options = _flink_options(arguments.options)
     if is_local():
         signal.signal(signal.SIGTERM, _interrupt)
-        os.environ.update(log_environment(settings.job))
+        os.environ.update({**log_environment(settings.job), **metrics_environment(settings.job)})
     return OK if _run(settings, options, Request(arguments.restore or AUTO, arguments.fresh)) else PROBLEM
 
 
@@ -103,7 +104,7 @@ def _run(settings: Settings, options: dict[str, str], request: Request) -> bool:
     if not is_local():
         running.run_on_cluster(env, settings.job.name)
         return True
-    return running.run_locally(env, settings.job.name, started.page, started.savepoints)
+    return running.run_locally(env, settings.job, started.page, started.savepoints)
 
 
 def _register_outputs(registry: SchemaRegistry, settings: Settings) -> OutputIds:

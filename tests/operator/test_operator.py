@@ -151,6 +151,8 @@ def test_a_row_holds_what_a_micro_batch_became():
     assert counts.pop("scored") > counts.pop("right") > 0
     assert counts == {
         "predictions": 120,
+        "predictions_version_1": 60,
+        "predictions_version_2": 60,
         "evolutions": 1,
         "dead_letters": 1,
         "dead_letters_not_framed": 1,

@@ -18,6 +18,7 @@ from eml.flink.model_store import STATES
 from eml.local.process import LOOPBACK
 from eml.settings import Settings
 from eml.starting.local_run import is_local, loopback_options
+from eml.starting.prometheus import metrics_options
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ def create(settings: Settings, extra: Mapping[str, str], connector: Path | None)
     if is_local():
         # PyFlink's other mode opens a port on all interfaces that runs whatever code is sent to it.
         os.environ["_python_worker_execution_mode"] = "process"  # noqa: SIM112  its name
-        extra = {**loopback_options(extra), **extra}
+        extra = {**loopback_options(extra), **metrics_options(settings.job), **extra}
         bind_wildcards_to_loopback()
     env = StreamExecutionEnvironment.get_execution_environment(configuration(settings, extra))
     if connector is not None:

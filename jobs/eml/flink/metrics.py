@@ -23,6 +23,7 @@ from eml.stream.output.events import (
     RecoveryFigures,
 )
 
+MOST_VERSIONS = 32  # of schemas that have a counter of their own, in a task
 COUNTED = (
     "predictions",
     "dead_letters",
@@ -58,6 +59,7 @@ class Metrics:
         names = (*COUNTED, *WAITS.values(), *(f"labels_{name}" for name in LABELS), *KINDS.values())
         self._group = group
         self._counters = {name: group.counter(name) for name in names}
+        self._versions: dict[int, str] = {}  # their counters' names
         self._counted: Counter[str] = Counter()  # since the last `flush`: Beam's counters are slow
         # In thousandths, because Flink's distributions are of whole numbers.
         self._recovery = {name: group.distribution(f"recovery_{name}") for name in ("first", "cold_first", "all")}
@@ -86,7 +88,9 @@ class Metrics:
     def count(self, results: Results) -> None:
         """What became of a model's records."""
         counted = self._counted
-        counted["predictions"] += len(results.predictions)
+        for said in results.predictions.pieces:
+            counted["predictions"] += len(said)
+            counted[self._versions.get(said.schema_version) or self._version(said.schema_version)] += len(said)
         counted["scored"] += results.scored
         counted["right"] += results.right
         if results.labels is not None:
@@ -105,6 +109,12 @@ class Metrics:
             counted[KINDS[evolved.kind]] += 1
             if evolved.recovery is not None:
                 self._recovered(evolved.recovery)
+
+    def _version(self, version: int) -> str:
+        """The counter of a schema's version, for roll-outs; whoever registers versions cannot fill the memory."""
+        if len(self._versions) == MOST_VERSIONS:
+            return "predictions_version_other"
+        return self._versions.setdefault(version, f"predictions_version_{version}")
 
     def _counter(self, name: str) -> MetricCounter:
         """Reasons of dead letters are few and fixed; each has a counter from its first dead letter on."""

@@ -15,7 +15,9 @@ from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.java_gateway import get_gateway
 
 from eml.flink.client import cause
+from eml.settings import JobSettings
 from eml.starting.console import Console
+from eml.starting.heartbeat import Heartbeat
 from eml.starting.local_run import log_file
 
 log = logging.getLogger("eml.job")
@@ -51,24 +53,34 @@ def run_on_cluster(env: StreamExecutionEnvironment, name: str) -> None:
         log.info("the job was cancelled")
 
 
-def run_locally(env: StreamExecutionEnvironment, name: str, page: str, savepoints: str) -> bool:
+def run_locally(env: StreamExecutionEnvironment, job: JobSettings, page: str, savepoints: str) -> bool:
     """Run the graph until it ends or a signal stops it; False where it failed for good."""
     signals = StopSignals()
-    client = env.execute_async(name)._j_job_client  # noqa: SLF001  Python's futures cannot be waited for in pieces
+    client = env.execute_async(job.name)._j_job_client  # noqa: SLF001  Python's futures cannot be waited for in pieces
     job_id, result = str(client.getJobID().toString()), client.getJobExecutionResult()
     console = Console(page)
     console.follow(log_file())
+    heartbeat = Heartbeat(page, job_id, job.heartbeat_s)
+    heartbeat.start()
+    stopped = _wait(result, signals, console, job_id)
+    heartbeat.end()
+    console.show(job_id)
+    if stopped:
+        _stop(client, savepoints)
+        return True
+    return _ended(result)
+
+
+def _wait(result: Any, signals: StopSignals, console: Console, job_id: str) -> bool:  # noqa: ANN401  a Java object
+    """Until the job has ended, or a signal wants it to (True); the console shows meanwhile what is new."""
     looks = 0
     while not result.isDone():
         if looks % SHOW_EVERY == 0:
             console.show(job_id)
         if signals.wanted.wait(LOOK_S):
-            console.show(job_id)
-            _stop(client, savepoints)
             return True
         looks += 1
-    console.show(job_id)
-    return _ended(result)
+    return False
 
 
 def _stop(client: Any, savepoints: str) -> None:  # noqa: ANN401  a Java object

@@ -56,6 +56,16 @@ class Counted:
         found = {name.removeprefix(start): count for name, count in self.own.items() if name.startswith(start)}
         return {reason.replace("_", "-"): count for reason, count in found.items()}
 
+    def since(self, before: "Counted") -> "Counted":
+        """What was counted after an earlier look; where tasks were started again in between, since they were."""
+        records = None if self.records is None else _more(before.records or 0, self.records)
+        own = {name: _more(before.own.get(name, 0), count) for name, count in self.own.items()}
+        return Counted(records, self.lag, _more(before.failed_commits, self.failed_commits), own)
+
+
+def _more(before: int, now: int) -> int:
+    return now - before if now >= before else now
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:

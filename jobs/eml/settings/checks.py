@@ -21,6 +21,8 @@ ZEROES = {f"learner.{key}" for key in (*MAY_BE_ZERO, "refresh", "margin", "rho",
     "learning.seed",
     "learning.former_versions",
     "learning.recovery_records",
+    "job.heartbeat_s",
+    "job.metrics_port",
     "registry.newest_every_ms",
     "registry.unknown_id_patience_ms",
 }
@@ -28,6 +30,7 @@ ZEROES = {f"learner.{key}" for key in (*MAY_BE_ZERO, "refresh", "margin", "rho",
 MOST = {
     "job.parallelism": 32_768,
     "job.max_parallelism": 32_768,
+    "job.metrics_port": 65_535,
     "learner.refresh": 1,
     "learning.drift_sensitivity": 1,
 }

@@ -118,6 +118,8 @@ class JobSettings:
     checkpoint_dir: str = ""  # a URI all of the cluster can write; empty: as the cluster is set up, or a local default
     savepoint_dir: str = ""  # the same for savepoints; empty: beside the checkpoints
     log_dir: str = ""  # of a run on this machine alone; empty: FLINK_LOG_DIR, or ~/.local/state/eml/logs
+    heartbeat_s: int = 10  # a run on one machine says on its console how it does, so often; 0: never
+    metrics_port: int = 0  # such a run shows its metrics to Prometheus there, on loopback; 0: not at all
     state_ttl_ms: int = 2_592_000_000  # a key silent for this long is forgotten (30 days)
     waiting_full: Literal["dead-letter", "block"] = "dead-letter"  # what becomes of records beyond limits.waiting_*
     on_internal_error: Literal["dead-letter", "stop"] = "dead-letter"  # a record that makes our own code fail

@@ -19,6 +19,7 @@ from eml.local.process import LOOPBACK, free_port
 from eml.settings import JobSettings
 
 PAGE_PORT = 8081  # Flink's own, where it is free
+METRICS_AGE = "3000"  # milliseconds; by Flink's default they would be as old as the console's heartbeat is long
 KEPT_LOGS = 20
 LOG = re.compile(r"flink-eml-\d{8}-\d{6}-(\d+)-python-.*\.log")  # as `log_environment` has Flink name it
 
@@ -45,6 +46,7 @@ def loopback_options(extra: Mapping[str, str]) -> dict[str, str]:
         "jobmanager.bind-host": LOOPBACK,
         "taskmanager.host": LOOPBACK,
         "taskmanager.bind-host": LOOPBACK,
+        "metrics.fetcher.update-interval": METRICS_AGE,
     }
 
 

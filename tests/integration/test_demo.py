@@ -1,11 +1,13 @@
 """`eml demo` as users run it, on a stack that is there already."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from matplotlib import image
@@ -42,6 +44,15 @@ class Demo:
     def text(self) -> str:
         return self.output.read_text(encoding="utf-8")
 
+    def page(self) -> str:
+        """The address of the fleet's live page, once it is told."""
+        end = time.monotonic() + 180
+        while not (told := re.search(r"The fleet's page: (http://127\.0\.0\.1:\d+/)", self.text())):
+            assert time.monotonic() < end, self.text()
+            assert self.process.poll() is None, self.text()
+            time.sleep(0.2)
+        return told[1]
+
     def started(self) -> list[str]:
         """Commands of the processes that it started and that still run: all have its folder in their options."""
         commands = []
@@ -57,6 +68,8 @@ class Demo:
 
 def test_every_record_is_predicted_and_the_story_is_told(stack: Stack, tmp_path: Path):
     demo = Demo(stack, tmp_path)
+    with urlopen(demo.page(), timeout=10) as page:  # noqa: S310  it is on loopback
+        assert page.status == 200
     status = demo.process.wait(300)
     text = demo.text()
     assert status == 0, text

@@ -47,7 +47,7 @@ class Device:
         self.rows: deque[tuple[int, bytes]] = deque()  # newest predictions: when they were written, and their bytes
         self.marks: list[tuple[int, int]] = []  # events: their rows' numbers and times
         self.under: int | None = None  # the row of its last evolution
-        self.truths: dict[Place, str] = {}  # labels that came later than their readings
+        self.truths: dict[Place, str] = {}  # labels of its newest scored readings
         self.forget_scores()
 
     def forget_scores(self) -> None:

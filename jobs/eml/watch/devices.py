@@ -78,10 +78,9 @@ class Devices:
             self._trim()
 
     def know(self, device: Device, place: Place, truth: str) -> None:
-        """The label of a reading came later than the reading."""
+        """The label of a reading, which need not stand in its prediction."""
         device.truths[place] = truth
-        while len(device.truths) > self._rows_each:
-            del device.truths[next(iter(device.truths))]
+        self._trim_truths(device)
 
     def sorted(self, search: str, order: str) -> list[Device]:
         """Those whose key contains `search`."""
@@ -94,7 +93,12 @@ class Devices:
         for device in self:
             while len(device.rows) > self._rows_each:
                 device.rows.popleft()
+            self._trim_truths(device)
         self._rows = sum(len(device.rows) for device in self)
+
+    def _trim_truths(self, device: Device) -> None:
+        while len(device.truths) > self._rows_each:
+            del device.truths[next(iter(device.truths))]
 
     def _forget(self) -> None:
         stalest = sorted(self, key=lambda device: device.last_ms)[: max(1, int(MOST * FORGOTTEN_AT_ONCE))]

@@ -143,9 +143,7 @@ class FleetView:
         right, cold_right = fields["right"], fields["cold_right"]
         device.score(time_ms, self._around.window_ms, right=right, cold_right=cold_right)
         self._accuracy.score(time_ms, right=right, cold_right=cold_right)
-        if fields["wait_ms"] > 0:
-            place = fields["source_partition"], fields["source_offset"]
-            self._devices.know(device, place, fields["truth"])
+        self._devices.know(device, (fields["source_partition"], fields["source_offset"]), fields["truth"])
 
     # -- what is known of it -------------------------------------------------------------------------------------------
 

@@ -307,7 +307,7 @@ def _same_future(one: KeyModel, other: KeyModel, key: str) -> None:
         state_codec.load(KeyName(key), SETTINGS, _kept(state_codec.take_changes(each, everything=True)))
         for each in (one, other)
     ]
-    said = [repr(copy.step(raws, look_up).predictions) for copy in copies]
+    said = [repr(list(copy.step(raws, look_up).predictions)) for copy in copies]
     assert said[0] == said[1]
 
 

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 AS_IN_THE_WORKER = """
 import builtins
 from pyflink.fn_execution.beam import beam_sdk_worker_main as worker
@@ -15,6 +17,7 @@ print("compiled", end="\\n")
 """
 
 
+@pytest.mark.slow
 def test_the_predictor_is_compiled_where_pyflink_has_replaced_print():
     done = subprocess.run([sys.executable, "-c", AS_IN_THE_WORKER], capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr[-2000:]

@@ -10,6 +10,7 @@ import pytest
 from eml.core import EvolvingMetricLearner
 from eml.settings import JobSettings
 from eml.stream.keys import KeyName
+from eml.stream.models.key_model import KeyModel
 from eml.stream.output.encoder import Encoder, read_prediction
 from eml.stream.output.predictions import PredictedReadings
 from eml.stream.records import Raw
@@ -60,6 +61,26 @@ def test_a_reading_that_cannot_be_served_is_a_dead_letter_and_the_model_is_as_it
     assert headers["__connect.errors.offset"] == str(BAD).encode()
     assert task.runtime.counters["internal_errors"].count == 1
     assert predictions(task.send("other", records([1] * 5)))
+
+
+@pytest.mark.parametrize("times", [1, 1000])
+def test_readings_that_fail_together_are_served_one_after_another_by_the_model_as_it_was(monkeypatch, times):
+    raws, tried = records([1] * 60 + [2] * 60), []
+    without, _ = sent(Task(), raws, 20)
+    real: Callable[..., Any] = KeyModel.serve
+
+    def fail(self: KeyModel, readings: Any, newest: Any) -> Any:
+        results = real(self, readings, newest)
+        tried.append(results)
+        if len(tried) <= times:
+            raise UnforeseenError("after all of them were predicted and learnt")
+        return results
+
+    monkeypatch.setattr(KeyModel, "serve", fail)
+    task = Task()
+    assert sent(task, raws, 20) == (without, [])
+    assert len(tried) == 6, "each call is tried together first"
+    assert "internal_errors" not in task.runtime.counters or not task.runtime.counters["internal_errors"].count
 
 
 def test_after_a_restart_the_same_record_does_not_loop(monkeypatch):

@@ -118,6 +118,7 @@ def test_a_version_that_was_announced_needs_no_look_up(server, start):
 # -- fault 5 -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_registry_that_is_a_moment_behind_costs_no_record(server, start):
     task = start()
     task.send("pump", records([1] * 5))
@@ -130,6 +131,7 @@ def test_a_registry_that_is_a_moment_behind_costs_no_record(server, start):
     assert not reasons(rows)
 
 
+@pytest.mark.slow
 def test_a_registry_that_has_forgotten_everything_is_no_reason_for_dead_letters(server, start):
     task = start(unknown_id_patience_ms=1_200)
     task.send("pump", records([1] * 5))

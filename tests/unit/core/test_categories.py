@@ -104,6 +104,7 @@ def test_a_symbol_has_its_column_or_is_one_of_the_others():
     assert np.isnan(got[3, [0, 1, 2, 4]]).all()
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_a_symbols_number_is_exact_in_the_name_of_its_column(text):
     number = hash_symbol(text)

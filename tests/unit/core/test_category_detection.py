@@ -208,6 +208,7 @@ MOVES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(MOVES)
 @settings(max_examples=25)
 def test_whatever_comes_the_space_is_the_one_that_was_given(moves):

@@ -263,6 +263,7 @@ def test_a_class_too_many_after_an_evolution_leaves_the_fresh_start_its_metric(m
     assert EvolvingMetricLearner.restore(learner.snapshot()).snapshot() == learner.snapshot()
 
 
+@pytest.mark.slow
 def test_many_classes_and_features_cost_about_what_the_metric_alone_does():
     assert is_too_wide(2000, 256)
     assert not is_too_wide(1000, 256)

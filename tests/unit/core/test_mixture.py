@@ -39,6 +39,7 @@ def alone(mixture: Mixture, name: str, scores: Array) -> Array:
     return np.asarray((1.0 - SMOOTHING) * p + SMOOTHING / p.shape[1])
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**16), change=st.integers(20, 180), skills=st.tuples(*[st.floats(0.0, 3.0)] * 4))
 def test_the_loss_stays_within_the_bound_of_any_sequence_of_experts(seed, change, skills):
     rng = np.random.default_rng(seed)

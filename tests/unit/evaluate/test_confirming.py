@@ -38,6 +38,7 @@ def with_earlier_code(kept: Path, **outcome: float) -> None:
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared_stays_stale(own_file, tmp_path, capsys):
     kept = tmp_path / "kept"
     options = ("--split", "2,4,2", "--batch", 12, "--runs", 1, "--methods", "memory", "--jobs", 1, "--keep", kept)
@@ -53,6 +54,7 @@ def test_what_cannot_be_compared_stays_stale(own_file, tmp_path, capsys):
     assert "no such folder" in refusal(capsys, "confirm", "--keep", tmp_path / "absent")
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_equal_figures_let_all_trials_of_the_method_stand_and_others_do_not(tmp_path, capsys):
     kept = tmp_path / "kept"

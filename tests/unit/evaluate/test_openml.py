@@ -47,6 +47,7 @@ def test_every_origin_takes_the_form_of_one_of_our_files():
     assert {origin.number for origin in ORIGINS.values()} == {554, 41082, 46, 182}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "rows", "labels", "low", "high"),
     [

@@ -5,6 +5,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 PARENT = """
 import multiprocessing, os, time
 from concurrent.futures import ProcessPoolExecutor
@@ -16,6 +18,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_worker_ends_when_the_command_is_killed(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(PARENT)

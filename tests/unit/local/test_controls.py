@@ -9,6 +9,7 @@ from eml.stream.avro.reading_schema import ReadingSchema
 from tests.unit.local.demo_records import SCHEMAS, all_sent
 
 
+@pytest.mark.slow
 def test_controls_predict_every_record_and_are_alike_before_the_first_upgrade(sent, labels):
     assert labels.keys() == {EML, DROPS, RESTARTS}
     for said in labels.values():

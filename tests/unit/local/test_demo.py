@@ -37,6 +37,7 @@ def test_a_picture_that_cannot_be_written_is_told_before_anything_starts(tmp_pat
     assert "missing" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_status_130_and_an_address_without_broker_is_an_error(monkeypatch, capsys):
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

@@ -100,6 +100,7 @@ def test_a_wanted_port_is_taken_only_where_it_is_free():
     assert other in PORTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_nothing_outlives_the_caller(tmp_path, number):
     port = free_port()

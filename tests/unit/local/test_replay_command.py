@@ -63,6 +63,7 @@ def test_a_cut_is_a_positive_number(capsys, cut):
     assert "--cut" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_enough_ends_it_quietly():
     program = "import sys; from eml.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "replay", FILE]

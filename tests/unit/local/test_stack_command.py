@@ -59,6 +59,7 @@ def test_an_error_is_printed_without_a_traceback(tmp_path, capsys):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_up_with_a_registry_that_is_not_there_says_so(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("eml.local.jars.folder_of", lambda _: tmp_path)  # as if the jars were there
     url = "http://127.0.0.1:1"

@@ -27,6 +27,7 @@ def test_fault_18_each_start_has_a_log_of_its_own_and_old_ones_go(tmp_path):
     assert "flink-eml-20260101-000024-99999999-python-host.log" in left
 
 
+@pytest.mark.slow
 def test_fault_4_a_second_start_of_the_same_job_is_refused_until_the_first_has_ended(tmp_path):
     program = "import sys, pathlib; from eml.starting.local_run import lock; lock(pathlib.Path(sys.argv[1]))"
     command = [sys.executable, "-c", program, str(tmp_path)]

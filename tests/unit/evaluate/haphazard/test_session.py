@@ -14,6 +14,7 @@ PEERS_PYTHON = Path(__file__).parents[4] / ".venv-peers" / "bin" / "python"
 OURS = ("--methods", "eml,majority", "--jobs", 1)
 
 
+@pytest.mark.slow
 def test_own_data_end_to_end_kept_and_reported(masked_file, tmp_path, capsys):
     target, kept = tmp_path / "out.json", tmp_path / "kept"
     options = ("--data", masked_file, *OURS, "--runs", 2, "--seed", 4, "--memory", 64, "--keep", kept)

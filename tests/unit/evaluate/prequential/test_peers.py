@@ -55,6 +55,7 @@ def test_the_variable_comes_before_the_working_folder(tmp_path, monkeypatch):
     assert peers.python() == Path(sys.executable)
 
 
+@pytest.mark.slow
 def test_a_peer_that_fails_is_told_with_its_last_words(make_course, monkeypatch):
     monkeypatch.setenv(peers.VARIABLE, sys.executable)
     with pytest.raises(EvaluationError, match=r"(?s)the peer nobody failed.*KeyError: 'nobody'"):

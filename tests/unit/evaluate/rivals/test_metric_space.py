@@ -56,6 +56,7 @@ def test_the_same_seed_gives_the_same_answers(build):
     assert answers[0] == answers[1]
 
 
+@pytest.mark.slow
 @every
 def test_rows_that_are_asked_about_teach_nothing(build):
     asked = problem(2)[0]

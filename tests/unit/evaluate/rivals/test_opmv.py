@@ -147,6 +147,7 @@ def test_shared_columns_are_found_from_either_side_of_a_renaming():
     assert shared(new, old) == ([0], [1])
 
 
+@pytest.mark.slow
 def test_enough_rounds_give_the_best_pair_of_views_that_agree_on_the_sample(monkeypatch):
     monkeypatch.setattr(opmv, "ROUNDS", 2000)
     method = two_views(1.0, 30)

@@ -137,6 +137,7 @@ def test_versions_with_categories_come_and_go(unbroken):
     assert event["categories"] == ["site.zone", "regime"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [1, 13])
 @pytest.mark.parametrize("reload", [False, True])
 def test_results_depend_neither_on_the_cut_nor_on_reloads(unbroken, cut, reload):

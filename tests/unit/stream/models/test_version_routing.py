@@ -152,6 +152,7 @@ def test_a_class_that_is_new_after_the_switch_is_learnt():
     assert accuracy(fleet.send(2, 20, state="broken")) > 0.7
 
 
+@pytest.mark.slow
 def test_ten_and_more_evolutions_in_a_row_stay_bounded():
     sensors = [f"s{number}" for number in range(40)]
     versions = [sensors[start : start + 6] for start in range(0, 30, 2)]

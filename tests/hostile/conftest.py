@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from eml.local.stack import Stack, running
+from tests.integration.conftest import quick_java  # noqa: F401  a fixture
 from tests.unit.stream.registry.registry_server import RegistryServer, serving
 
 

@@ -1,4 +1,4 @@
-"""Fault 0: nothing the job, its workers or the stack open may be reached from another machine. What it shows on this."""
+"""Fault 0: nothing the job, its workers or the stack open may be reached from another machine; and what it shows."""
 
 import os
 import re

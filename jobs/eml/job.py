@@ -48,6 +48,8 @@ def _start(arguments: argparse.Namespace) -> int:
     if is_local():
         signal.signal(signal.SIGTERM, _interrupt)
         os.environ.update({**log_environment(settings.job), **metrics_environment(settings.job)})
+    elif settings.job.metrics_port:
+        log.warning("job.metrics_port is not used here: a cluster's own configuration names its metrics reporters")
     return OK if _run(settings, options, Request(arguments.restore or AUTO, arguments.fresh)) else PROBLEM
 
 

@@ -23,7 +23,7 @@ from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.reading_batch import Results
 from eml.stream.output import dead_letters
-from eml.stream.output.encoder import Encoder, OutputIds, read_evolution, read_prediction
+from eml.stream.output.encoder import Encoder, OutputIds, read_evolution, read_prediction, read_score
 from eml.stream.output.schemas import schema_text
 from eml.stream.records import Position, Raw
 from eml.stream.wire import SchemaId, frame, unframe
@@ -322,6 +322,9 @@ def _check_results(key: str, raws: list[Raw], results: Results) -> None:
     for scored in results.predictions:
         fields = read_prediction(ENCODER.prediction(KeyName(key), scored))
         assert (fields["label"], fields["source_offset"]) == (scored.label, scored.position.offset)
+    for score in results.scores:
+        fields = read_score(ENCODER.score(KeyName(key), score))
+        assert (fields["truth"], fields["source_offset"]) == (score.truth, score.position.offset)
     for evolved in results.evolutions:
         read_evolution(ENCODER.evolution(KeyName(key), evolved))
     for letter in results.dead_letters:

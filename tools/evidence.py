@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from eml.evaluate.catalogue import DATASETS
-from eml.evaluate.keeping.store import Line, Store
+from eml.evaluate.kept_trials.store import Line, Store
 from eml.evaluate.reporting import compare, haphazard, markdown
 from eml.evaluate.reporting.gather import OURS, VARIANTS, Entry, Row, Table, kind_of, tables
 from eml.evaluate.reporting.sections import title

@@ -121,7 +121,7 @@ def metrics() -> str:
     names = _Names()
     Metrics(names)
     table = _part(ROOT / "deploy/README.md", "## What to watch").replace("../schemas/README.md", "topics.md")
-    told = _told(table, [*names.counters, *names.distributions])
+    told = _descriptions(table, [*names.counters, *names.distributions])
     lines = [
         "# Metrics",
         "",
@@ -146,7 +146,7 @@ def _part(file: Path, heading: str) -> str:
     return re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
-def _told(text: str, names: Sequence[str]) -> dict[str, str]:
+def _descriptions(text: str, names: Sequence[str]) -> dict[str, str]:
     """What a table says of each name."""
     found: dict[str, str] = {}
     for row in TABLE_ROW.finditer(text):
@@ -154,7 +154,7 @@ def _told(text: str, names: Sequence[str]) -> dict[str, str]:
             found[name] = _sentence(row["text"])
     missing = [name for name in names if name not in found]
     if missing:
-        raise SystemExit(f"tools.reference: nothing is told of {', '.join(missing)}: add a row to the table")
+        raise SystemExit(f"tools.reference: no description of {', '.join(missing)}: add a row to the table")
     return found
 
 

@@ -211,7 +211,7 @@ class Scenario:
         """The events so far."""
         return self.output.events.get(self.name + device, [])
 
-    def moves(self, wanted: int, device: str = "") -> list[object]:
+    def event_kinds(self, wanted: int, device: str = "") -> list[object]:
         """What kinds of events came, without figures, once there are so many: topics are committed one by one."""
 
         def found() -> list[object]:

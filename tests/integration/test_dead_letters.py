@@ -75,7 +75,7 @@ def test_dead_letters_are_listed_shown_sent_again_and_predicted(
         assert json.loads(eml("dead-letters", "list", "--json"))["reasons"] == listed["reasons"], "none died again"
 
 
-def test_a_topic_that_is_not_there_is_told_with_what_to_do(stack: Stack, tmp_path: Path, capsys: Any):
+def test_a_topic_that_is_not_there_is_reported_with_what_to_do(stack: Stack, tmp_path: Path, capsys: Any):
     (tmp_path / "eml.toml").write_text(Job(stack, Topics.named("never-made-"), tmp_path).toml())  # type: ignore[arg-type]
     for words in (["tail", "predictions"], ["dead-letters", "list"], ["dead-letters", "show", "0/1"]):
         assert cli.main([*words, "--settings", str(tmp_path / "eml.toml")]) == 1

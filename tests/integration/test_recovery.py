@@ -58,7 +58,7 @@ def test_a_job_killed_in_each_stage_of_an_announced_evolution_goes_on_as_if_noth
         new = fleet.register(["b", "c", "d", "e"])
         send_all(old, 20)
         kill(old, 20)  # while it is announced
-        while not all("announced" in fleet.moves(0, device) for device in devices):  # it takes a record to tell
+        while not all("announced" in fleet.event_kinds(0, device) for device in devices):  # it takes a record to tell
             send_all(old, 5)
             output.read(1000)
         send_all(old, 60)

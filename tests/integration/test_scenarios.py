@@ -56,11 +56,11 @@ def test_announced(scenario: Scenario):
     scenario.readings(old, 150)
     scenario.wait()
     new = scenario.register(NEW)
-    _heard(scenario, old)
+    _wait_until_announced(scenario, old)
     scenario.readings(old, 100)
     scenario.readings(new, 60)
     said = scenario.agrees()
-    assert scenario.moves(2) == ["announced", "evolution"]
+    assert scenario.event_kinds(2) == ["announced", "evolution"]
     announced, switch = (event for event in scenario.events() if event["kind"] != "recovery")
     assert (announced["vanished"], announced["augmented"]) == (["a"], ["e"])
     assert switch["announced"]
@@ -70,9 +70,9 @@ def test_announced(scenario: Scenario):
     _has_figures(scenario)
 
 
-def _heard(scenario: Scenario, old: int) -> None:
-    """Send until the announcement was heard: it takes a record to tell."""
-    while "announced" not in scenario.moves(0):
+def _wait_until_announced(scenario: Scenario, old: int) -> None:
+    """Send until it is announced: only with a record does the job look."""
+    while "announced" not in scenario.event_kinds(0):
         scenario.readings(old, 5)
         scenario.wait()
 
@@ -94,7 +94,7 @@ def test_retiring(scenario: Scenario):
     new = scenario.register(NEW)
     scenario.readings(new, 40)
     scenario.agrees()
-    assert scenario.moves(2)[0] == "announced"
+    assert scenario.event_kinds(2)[0] == "announced"
     assert scenario.wait_for_event("evolution")[0]["announced"]
 
 
@@ -105,7 +105,7 @@ def test_unannounced(scenario: Scenario):
     new = scenario.register(NEW)
     scenario.readings(new, 60)
     said = scenario.agrees()
-    assert scenario.moves(1) == ["evolution"]
+    assert scenario.event_kinds(1) == ["evolution"]
     (event,) = scenario.wait_for_event("evolution")
     assert not event["announced"]
     assert int(str(event["transform_steps"])) == 8, "over the memory, a bounded number"
@@ -120,7 +120,7 @@ def test_staggered(scenario: Scenario):
     scenario.mixture([new if number % 3 else old for number in range(1, 200)])
     said = scenario.agrees()
     scenario.wait_for_event("evolution")
-    assert [move for move in scenario.moves(1) if move != "announced"] == ["evolution"], "no flapping"
+    assert [kind for kind in scenario.event_kinds(1) if kind != "announced"] == ["evolution"], "no flapping"
     mixed = said[150:]
     assert {one["late"] for one in mixed if one["schema_id"] == old} == {True}
     assert {one["late"] for one in mixed if one["schema_id"] == new} == {False}
@@ -141,7 +141,7 @@ def test_late(scenario: Scenario):
     assert [one["late"] for one in said[-10:]] == [True] * 5 + [False] * 5
     assert {one["stage"] for one in said[-10:-5]} <= {"initial", "steady", "transforming"}, "its own version's model"
     scenario.wait_for_event("evolution")
-    assert scenario.moves(1)[-1] == "evolution"
+    assert scenario.event_kinds(1)[-1] == "evolution"
 
 
 def test_rollback(scenario: Scenario):
@@ -183,7 +183,7 @@ def test_rename(scenario: Scenario):
         device._levels["alpha", state] = device.level("a", state)
     scenario.readings(new, 60)
     said = scenario.agrees()
-    assert scenario.moves(0) == []
+    assert scenario.event_kinds(0) == []
     assert scenario.accuracy(said[-60:]) > 0.75
     assert {one["stage"] for one in said[-60:]} == {"steady"}
 
@@ -261,7 +261,7 @@ def test_labels_never(scenario: Scenario):
     said = scenario.wait()
     assert len(said) == 300
     assert {one["label"] for one in said} == {None}
-    assert not scenario.moves(0)
+    assert not scenario.event_kinds(0)
 
 
 def test_new_class_after_the_switch(scenario: Scenario):

@@ -435,7 +435,7 @@ def test_readings_that_wait_for_labels_are_added_to_state_not_rewritten():
     assert sum(map(len, state)) < 30 * 600
 
 
-def test_an_announcement_is_heard_with_a_micro_batch():
+def test_an_announcement_is_noticed_with_a_micro_batch():
     task = Task()
     task.operator._newest = Newest()  # type: ignore[assignment]
     raws = records([1] * 60)

@@ -81,5 +81,5 @@ def test_every_reason_to_wait_has_a_row():
 
 
 @pytest.mark.parametrize("names", [COUNTED, WAITS.values(), KINDS.values(), [f"labels_{name}" for name in LABELS]])
-def test_every_counter_is_told_of(names):
+def test_every_counter_is_described(names):
     assert {name for name in names if f"`{name}`" not in WATCHED} == set()

@@ -232,7 +232,7 @@ def test_what_is_described_can_be_loaded_again(file):
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 
-def test_all_problems_are_told_at_once_with_their_places(file):
+def test_all_problems_are_reported_at_once_with_their_places(file):
     path = file("[kafka]\nstrat = 'latest'\nstart = 'newest'\n[jobs]\n[job]\nparallelism = true\n")
     said = problems({"EML_REGISTRY_URL": "ftp://host", "EML_JOB_NAMES": "x"}, path, {"learner.rank": 0, "rank": 1})
     expected = [
@@ -288,7 +288,7 @@ def test_a_file_that_cannot_be_read_is_named(file, tmp_path):
 @pytest.mark.parametrize(
     ("text", "line"), [("[kafka]\nstart = latest\n", 2), ("[kafka]\n\nstart = 'latest'\nx = [", 4)]
 )
-def test_a_mistake_in_toml_is_told_with_its_line(file, text, line):
+def test_a_mistake_in_toml_is_reported_with_its_line(file, text, line):
     path = file(text)
     problem = only_problem({}, path)
     assert problem.startswith(f"{path}: is not TOML: ")
@@ -442,7 +442,7 @@ def test_properties_that_the_job_sets_are_refused_with_what_to_do(name):
     assert re.fullmatch(rf"EML_KAFKA_PROPERTIES: {re.escape(name)} is the job's own: (set|leave) .*", said)
 
 
-def test_every_refused_property_is_told():
+def test_every_refused_property_is_reported():
     assert len(problems(variables("kafka", properties='{ group.id = "x", isolation.level = "x" }'))) == 2
 
 
@@ -459,7 +459,7 @@ def test_the_waits_of_the_registry_must_grow():
     assert "is below retry_ms" in only_problem(variables("registry", retry_ms="20_000"))
 
 
-def test_the_learner_s_own_rules_are_told_with_their_place(file):
+def test_the_learner_s_own_rules_are_reported_with_their_place(file):
     path = file("[learner]\nneighbours = 600\n")
     assert only_problem(LEAST, path) == (
         f"{path}: [learner] neighbours: memory_size 1024 is too small for 600 neighbours: at least 1200"

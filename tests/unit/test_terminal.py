@@ -184,7 +184,7 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("quiet_s", "said"), [(60.0, "\r\033[K"), (0.0, "asking ...\r\033[K")])
-def test_a_long_wait_is_told_on_a_terminal(quiet_s, said, monkeypatch):
+def test_a_long_wait_is_reported_on_a_terminal(quiet_s, said, monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(terminal, "QUIET_S", quiet_s)

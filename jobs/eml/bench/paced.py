@@ -22,7 +22,7 @@ HALVINGS = 3  # between the last rate that was kept up with and the first that w
 
 def paces(bench: Bench, rate: int) -> list[Pace]:
     """How late every rival is at this rate."""
-    return [_told(bench, _at(bench, rival, rate)) for rival in bench.options.rivals()]
+    return [_printed(bench, _at(bench, rival, rate)) for rival in bench.options.rivals()]
 
 
 def find_rate(bench: Bench) -> list[Pace]:
@@ -32,7 +32,7 @@ def find_rate(bench: Bench) -> list[Pace]:
         tried: list[Pace] = []
 
         def tries(rate: int, rival: Rival = rival, tried: list[Pace] = tried) -> bool:
-            tried.append(_told(bench, _at(bench, rival, rate)))
+            tried.append(_printed(bench, _at(bench, rival, rate)))
             return tried[-1].keeps_up
 
         highest(tries, bench.options.rate or FIRST_RATE)
@@ -55,7 +55,7 @@ def highest(keeps: Callable[[int], bool], first: int, most: int = HIGHEST_RATE, 
     return low
 
 
-def _told(bench: Bench, pace: Pace) -> Pace:
+def _printed(bench: Bench, pace: Pace) -> Pace:
     bench.console.print(
         f"{table.name(pace.rival)}: p50 {pace.p50_ms:.0f} ms, p99 {pace.p99_ms:.0f} ms at {pace.rate} records/s"
         + ("" if pace.keeps_up else ": does not keep up")

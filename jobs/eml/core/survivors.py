@@ -55,7 +55,7 @@ def learn(state: State) -> None:
 
 
 def end(state: State) -> None:
-    """End it when it is hardly heard any more; not before the joint metric is the metric."""
+    """End it when its share has become small; not before the joint metric is the metric."""
     if state.survivors is not None and _settled(state) and state.mixture.experts["survived"].share < SMALL:
         _let_go(state)
 

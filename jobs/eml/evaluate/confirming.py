@@ -2,7 +2,8 @@
 
 Called by `command`. For methods that are not ours: the learner's own figures are made anew when it changes. Of every
 scenario and method one trial per data set is run again, the quickest; its figures must be equal to the last bit, CPU
-time apart, and settings, data and packages must be the same. What was found stands in the folder (`keeping.confirmed`).
+time apart, and settings, data and packages must be the same. What was found stands in the folder
+(`kept_trials.confirmed`).
 """
 
 import argparse
@@ -16,9 +17,9 @@ from rich.console import Console
 
 from eml.evaluate import runner, scenarios
 from eml.evaluate.errors import EvaluationError
-from eml.evaluate.keeping import confirmed
-from eml.evaluate.keeping.confirmed import Confirmation
-from eml.evaluate.keeping.store import Line, Store
+from eml.evaluate.kept_trials import confirmed
+from eml.evaluate.kept_trials.confirmed import Confirmation
+from eml.evaluate.kept_trials.store import Line, Store
 from eml.evaluate.reporting.gather import VARIANTS
 from eml.evaluate.scenarios import AnyTrial
 

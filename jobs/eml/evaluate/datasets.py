@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from eml.evaluate import openml
 from eml.evaluate.catalogue import DATASETS
-from eml.evaluate.errors import EvaluationError, spell
+from eml.evaluate.errors import EvaluationError, resolve_names
 
 Floats = NDArray[np.float64]
 Labels = NDArray[Any]  # whole numbers or strings, one per sample
@@ -117,7 +117,7 @@ class Named:
 
 def load(name: str) -> Dataset:
     """Return the data set `name`, with the paper's columns, classes and settings."""
-    (name,) = spell([name], DATASETS, "data set")
+    (name,) = resolve_names([name], DATASETS, "data set")
     recipe = _RECIPES[name]
     path = checked(name, recipe.file)
     with np.load(path) as arrays:

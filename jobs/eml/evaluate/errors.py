@@ -16,10 +16,10 @@ class EvaluationError(EmlError):
     exit_status = 2  # eml.terminal.USAGE
 
 
-def spell(names: Iterable[str], known: Sequence[str], what: str) -> list[str]:
+def resolve_names(names: Iterable[str], known: Sequence[str], what: str) -> list[str]:
     """Return `names` as `known` spells them, `all` standing for every one, none twice.
 
-    >>> spell(["usps0vs5"], ["Splice", "USPS0vs5"], "data set")
+    >>> resolve_names(["usps0vs5"], ["Splice", "USPS0vs5"], "data set")
     ['USPS0vs5']
     """
     folded = {name.casefold(): name for name in known}

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from eml.evaluate import openml
 from eml.evaluate.catalogue import DATASETS, HAPHAZARD_SETS
 from eml.evaluate.datasets import SHA256, file_of, haphazard_file, locate
-from eml.evaluate.errors import EvaluationError, spell
+from eml.evaluate.errors import EvaluationError, resolve_names
 
 _DIGITS = 12  # of a checksum on the screen
 _SOURCES: Mapping[str, str] = MappingProxyType(
@@ -36,7 +36,7 @@ _NOT_AT_HAND = "EV-Action, Gisette, ImageNet and PAMAP2 of the paper could not b
 
 def run(arguments: argparse.Namespace) -> None:
     """List, or fetch and list."""
-    for file in dict.fromkeys(file_of(name) for name in spell(arguments.fetch or [], DATASETS, "data set")):
+    for file in dict.fromkeys(file_of(name) for name in resolve_names(arguments.fetch or [], DATASETS, "data set")):
         if file not in openml.ORIGINS:
             raise EvaluationError(f"{file} is on no OpenML page that is known here; it is read from EML_DATA only")
         sys.stderr.write(f"fetching {openml.ORIGINS[file].name} from OpenML\n")

@@ -1,8 +1,8 @@
 """All trials of a table, spread over processes, with a progress bar.
 
-Called by a scenario's session, or by `keeping.resume`, with trials and what performs one; knows neither. Every trial
-runs in a fresh process (spawned, one BLAS thread) even with one job: sums then come in the same order, and the figures
-do not depend on how many processes there were, nor on which trial came first (`pace`).
+Called by a scenario's session, or by `kept_trials.resume`, with trials and what performs one; knows neither. Every
+trial runs in a fresh process (spawned, one BLAS thread) even with one job: sums then come in the same order, and the
+figures do not depend on how many processes there were, nor on which trial came first (`pace`).
 """
 
 import multiprocessing

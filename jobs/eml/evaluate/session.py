@@ -13,8 +13,8 @@ from rich.console import Console
 from eml.evaluate import request, table
 from eml.evaluate.catalogue import DATASETS, METHODS
 from eml.evaluate.datasets import Named
-from eml.evaluate.errors import EvaluationError, spell
-from eml.evaluate.keeping import resume, sources
+from eml.evaluate.errors import EvaluationError, resolve_names
+from eml.evaluate.kept_trials import resume, sources
 from eml.evaluate.methods import REGISTRY, settings
 from eml.evaluate.own import OwnFile
 from eml.evaluate.results import BETTER_MEMORY, MEMORIES, Cell, Score, as_json, cell
@@ -27,7 +27,7 @@ _PROTOCOL = ("eml.evaluate.trial", "eml.evaluate.protocols", "eml.evaluate.deal"
 def run(arguments: argparse.Namespace) -> None:
     """Evaluate as asked."""
     scenario = arguments.scenario if arguments.task is None else f"{arguments.scenario}-task-{arguments.task}"
-    methods = spell(arguments.methods, METHODS, "method")
+    methods = resolve_names(arguments.methods, METHODS, "method")
     target = request.target("json", arguments.json)
     chosen = sources_of(arguments)
     groups = [
@@ -67,7 +67,7 @@ def sources_of(arguments: argparse.Namespace) -> list[Source]:
         for option in ("split", "classes", "total"):
             if getattr(arguments, option) is not None:
                 raise EvaluationError(f"--{option} goes with --data; a data set by name has the paper's")
-        return [Named(name) for name in spell(arguments.dataset, DATASETS, "data set")]
+        return [Named(name) for name in resolve_names(arguments.dataset, DATASETS, "data set")]
     if arguments.batch is None:
         raise EvaluationError("--data needs --batch N[,N..]: the samples of a batch, all classes in equal number")
     if arguments.split is None and arguments.scenario != "multi-shot":

@@ -183,7 +183,7 @@ def _drive(
     terminal: Screen,
 ) -> None:
     """Send what is due and take in what has come, until every record sent is accounted for."""
-    started = heard = time.monotonic()
+    started = last = time.monotonic()
     with terminal.live() as live:
         while not (sender.done and board.missing <= 0 and len(board.changes) >= evolutions):
             job.check()
@@ -191,14 +191,14 @@ def _drive(
             board.add_sent(sent)
             controls.feed(sent)
             if observer.poll(board, TICK_S):
-                heard = time.monotonic()
+                last = time.monotonic()
             terminal.show(board, live)
-            if time.monotonic() - heard > PATIENCE_S:
-                raise LocalError(_nothing_heard(board, evolutions, job))
+            if time.monotonic() - last > PATIENCE_S:
+                raise LocalError(_nothing_came(board, evolutions, job))
         terminal.show(board, live, last=True)
 
 
-def _nothing_heard(board: Scoreboard, evolutions: int, job: JobProcess) -> str:
+def _nothing_came(board: Scoreboard, evolutions: int, job: JobProcess) -> str:
     return (
         f"Nothing came from the job for {PATIENCE_S:.0f} s; {board.missing} predictions and"
         f" {evolutions - len(board.changes)} evolution events are missing.\n{job.log_tail()}"

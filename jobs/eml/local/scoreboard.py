@@ -91,7 +91,7 @@ class Scoreboard:
 
     @property
     def missing(self) -> int:
-        """Records sent of which nothing was heard yet."""
+        """Records sent that have no result yet."""
         return len(self.sent) - len(self.labels) - self.dead_letters.total()
 
     @property

@@ -45,7 +45,7 @@ class TopicConsumer:
         self._connecting = ""  # why there is no connection
         self._kafka = kafka
         try:
-            self._consumer = Consumer({**client_properties(kafka), "error_cb": self._heard})
+            self._consumer = Consumer({**client_properties(kafka), "error_cb": self._on_error})
         except KafkaException as error:
             what = error.args[0].str()
             raise CaptureError(f"[kafka.properties] cannot be used here: {what}. {JAVA_ONLY}.") from None
@@ -58,17 +58,17 @@ class TopicConsumer:
 
     def spans(self, topics: Sequence[str]) -> dict[Partition, Span]:
         """First offset and the one behind the last, by partition."""
-        with self._told():
+        with self._errors_named():
             return {place: span for topic in topics for place, span in self._spans(topic)}
 
     def read(self, spans: Mapping[Partition, Span], take: Take) -> None:
         """Hand over the records between these offsets, until `take` says that a partition needs no more."""
-        with self._told():
+        with self._errors_named():
             self._read(spans, take)
 
     def follow(self, offsets: Mapping[Partition, int], take: Take) -> None:
         """Hand over all records from these offsets on, those to come, too, until somebody stops it."""
-        with self._told():
+        with self._errors_named():
             self._assign(offsets)
             while True:
                 for message in self._consumer.consume(AT_ONCE, FOLLOW_S):
@@ -79,7 +79,7 @@ class TopicConsumer:
                         self._is_end(error)  # else the client tries again by itself
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _errors_named(self) -> Iterator[None]:
         try:
             yield
         except KafkaException as error:
@@ -93,7 +93,7 @@ class TopicConsumer:
             " Look at kafka.bootstrap_servers and [kafka.properties]."
         )
 
-    def _heard(self, error: KafkaError) -> None:
+    def _on_error(self, error: KafkaError) -> None:
         """Called by the client with what goes wrong in its background: why there is no connection, for one."""
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001  it follows the reason, and says less
             self._connecting = error.str()
@@ -127,7 +127,7 @@ class TopicConsumer:
     def _read(self, spans: Mapping[Partition, Span], take: Take) -> None:
         open_ = {partition: end for partition, (first, end) in spans.items() if first < end}
         self._assign({partition: spans[partition][0] for partition in open_})
-        heard = time.monotonic()
+        last = time.monotonic()
         while open_:
             messages = self._consumer.consume(AT_ONCE, 1.0)
             for message in messages:
@@ -135,8 +135,8 @@ class TopicConsumer:
                 if partition in open_ and self._is_last(message, open_[partition], take):
                     del open_[partition]
             if any(message.error() is None for message in messages):
-                heard = time.monotonic()
-            elif open_ and time.monotonic() - heard > SILENCE_S:
+                last = time.monotonic()
+            elif open_ and time.monotonic() - last > SILENCE_S:
                 raise UnreachableError(
                     f"Kafka at {self._kafka.bootstrap_servers} gives no more ({self._trouble}): try again later."
                 )

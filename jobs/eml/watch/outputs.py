@@ -48,7 +48,7 @@ class Outputs:
     def __post_init__(self) -> None:
         properties = {**client_properties(self.kafka), "queued.max.messages.kbytes": FETCHED_KB}
         try:
-            self._consumer = Consumer({**properties, "error_cb": self._heard})
+            self._consumer = Consumer({**properties, "error_cb": self._on_error})
         except KafkaException as error:
             what = error.args[0].str()
             raise CaptureError(f"[kafka.properties] cannot be used here: {what}. {JAVA_ONLY}.") from None
@@ -134,7 +134,7 @@ class Outputs:
         self._assigned -= gone
         self._behind -= gone
 
-    def _heard(self, error: KafkaError) -> None:
+    def _on_error(self, error: KafkaError) -> None:
         """Called by the client with what goes wrong in its background."""
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001  it follows the reason, and says less
             self._trouble = error.str()

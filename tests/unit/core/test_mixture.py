@@ -16,7 +16,7 @@ from eml.core.views import softmax
 from tests.unit.core.helpers import SMALL, World, accuracy, space, taught
 
 
-def seated(*names: str, **specs: ExpertSpec) -> Mixture:
+def mixture_of(*names: str, **specs: ExpertSpec) -> Mixture:
     mixture = Mixture()
     mixture.set_experts({name: specs.get(name, ExpertSpec()) for name in names})
     return mixture
@@ -43,7 +43,7 @@ def alone(mixture: Mixture, name: str, scores: Array) -> Array:
 @given(seed=st.integers(0, 2**16), change=st.integers(20, 180), skills=st.tuples(*[st.floats(0.0, 3.0)] * 4))
 def test_the_loss_stays_within_the_bound_of_any_sequence_of_experts(seed, change, skills):
     rng = np.random.default_rng(seed)
-    mixture = seated("metric", "linear", "fresh", fresh=ExpertSpec(prior=0.05))
+    mixture = mixture_of("metric", "linear", "fresh", fresh=ExpertSpec(prior=0.05))
     own, best = 0.0, dict.fromkeys([("metric", "linear"), ("linear", "metric"), ("fresh", "linear")], 0.0)
     total = 200
     for t in range(total):
@@ -80,7 +80,7 @@ def test_shares_add_up_to_one_whoever_comes_and_goes():
 
 def test_who_stays_keeps_what_was_learnt_and_who_comes_begins_with_its_prior():
     rng = np.random.default_rng(1)
-    mixture = seated("metric", "linear")
+    mixture = mixture_of("metric", "linear")
     y = rng.integers(0, 3, 200)
     mixture.update({"metric": opinions_of(rng, y, 0.0), "linear": opinions_of(rng, y, 4.0)}, y)
     before = mixture.experts["linear"].share / mixture.experts["metric"].share
@@ -92,12 +92,12 @@ def test_who_stays_keeps_what_was_learnt_and_who_comes_begins_with_its_prior():
 
 def test_one_view_alone_answers_as_it_is():
     scores = np.array([[1.0, -1.0], [0.0, 0.0]])
-    np.testing.assert_array_equal(seated("metric").probabilities({"metric": scores}), softmax(scores))
+    np.testing.assert_array_equal(mixture_of("metric").probabilities({"metric": scores}), softmax(scores))
 
 
 def test_a_change_of_the_best_view_is_followed_within_a_few_labels():
     rng = np.random.default_rng(2)
-    mixture = seated("metric", "linear")
+    mixture = mixture_of("metric", "linear")
     for t in range(400):
         y = rng.integers(0, 3, 1)
         good, bad = opinions_of(rng, y, 4.0), opinions_of(rng, y, 0.0)

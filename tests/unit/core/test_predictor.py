@@ -57,7 +57,7 @@ def categories():
     return learner
 
 
-def squashed():
+def arcsinh_scaled():
     learner = EvolvingMetricLearner(space(*range(8)), SMALL)
     X, y = WORLD.draw(256, 3, range(8))
     learner.learn(np.exp(2 * X), y)
@@ -97,7 +97,7 @@ MAKES: dict[str, Make] = {
     "inheriting, metric alone": lambda: inheriting(METRIC_ALONE),
     "codes": codes,
     "categories": categories,
-    "squashed": squashed,
+    "arcsinh_scaled": arcsinh_scaled,
     "one class": one_class,
     "new class": new_class,
     "empty class": empty_class,

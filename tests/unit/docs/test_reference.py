@@ -26,7 +26,7 @@ def test_every_setting_has_a_row_with_its_default_and_a_reason():
 
 def test_a_metric_that_nobody_explains_is_an_error():
     with pytest.raises(SystemExit, match="surprise"):
-        reference._told("| `known` | what |\n", ["known", "surprise"])
+        reference._descriptions("| `known` | what |\n", ["known", "surprise"])
 
 
 def test_every_counter_and_every_distribution_is_on_the_page():

@@ -81,7 +81,7 @@ def test_schemas_come_with_the_place_that_the_job_takes(registry):
     schemas.close()
 
 
-def test_a_registry_that_does_not_answer_is_told(registry):
+def test_a_registry_that_does_not_answer_is_reported(registry):
     registry.trouble = lambda _: (503, {})
     schemas = RegisteredSchemas(Settings(registry=RegistrySettings(url=registry.url)))
     with pytest.raises(CaptureError, match=r"registry\.url"):
@@ -117,7 +117,7 @@ def test_the_limit_takes_the_oldest(settings, tmp_path):
     assert captured.records == {"pump": 1, "press": 1}
 
 
-def test_nothing_to_capture_is_told_and_writes_nothing(settings, tmp_path):
+def test_nothing_to_capture_is_reported_and_writes_nothing(settings, tmp_path):
     with pytest.raises(CaptureError, match="no record of key valve in readings"):
         capture.capture(settings, tmp_path / "records.jsonl", Wanted(frozenset(["valve"])))
     assert not list(tmp_path.iterdir())
@@ -158,6 +158,6 @@ def test_a_moment_is_written_as_iso_8601_or_in_milliseconds(text, found):
 
 
 @pytest.mark.parametrize("text", ["yesterday", "", "5 o'clock", "9" * 20])
-def test_what_is_no_moment_is_told(text):
+def test_what_is_no_moment_is_reported(text):
     with pytest.raises(argparse.ArgumentTypeError, match="a time is written"):
         time_ms(text)

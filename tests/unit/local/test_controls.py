@@ -38,7 +38,7 @@ def test_eml_is_ahead_of_dropping_and_of_restarting_right_after_the_switches():
     assert shares[0] > shares[2] + 0.02
 
 
-def test_an_error_of_a_control_is_told_at_the_end(sent):
+def test_an_error_of_a_control_is_reported_at_the_end(sent):
     schemas: dict[int, ReadingSchema] = {}
     with Controls(schemas.__getitem__) as controls:
         controls.feed(sent[:1])

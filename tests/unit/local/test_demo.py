@@ -32,7 +32,7 @@ def test_numbers_out_of_range_are_refused(arguments, capsys):
     assert arguments[0] in capsys.readouterr().err
 
 
-def test_a_picture_that_cannot_be_written_is_told_before_anything_starts(tmp_path, capsys):
+def test_a_picture_that_cannot_be_written_is_reported_before_anything_starts(tmp_path, capsys):
     assert main(["demo", "--picture", str(tmp_path / "missing" / "picture.png")]) == 1
     assert "missing" in capsys.readouterr().err
 

@@ -99,7 +99,7 @@ def refusal(servers: str) -> str:
     return str(refused.value)
 
 
-def test_addresses_without_kafka_are_told_at_once():
+def test_addresses_without_kafka_are_reported_at_once():
     assert "no answer from the brokers at 127.0.0.1:9 (connection refused)" in refusal("127.0.0.1:9,127.0.0.1:10")
     assert "at no-such-host.invalid:9092 (there is no such host)" in refusal("no-such-host.invalid:9092")
     with listening(http, 3) as address:  # the registry's port, say

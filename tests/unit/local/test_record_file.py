@@ -124,7 +124,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("lines", "number", "advice"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_told_with_its_line(read, lines, number, advice):
+def test_a_mistake_is_reported_with_its_line(read, lines, number, advice):
     with pytest.raises(RecordFileError) as told:
         read(*lines)
     assert f"records.jsonl, line {number}: " in str(told.value)
@@ -136,7 +136,7 @@ def test_a_file_without_records_is_refused(read):
         read("# nothing", GIVEN)
 
 
-def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path):
+def test_a_file_that_cannot_be_read_or_written_is_reported(tmp_path):
     with pytest.raises(RecordFileError, match="is the path right"):
         record_file.read(tmp_path / "none.jsonl")
     (tmp_path / "latin.jsonl").write_bytes(b"\xff")

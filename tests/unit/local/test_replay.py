@@ -61,7 +61,7 @@ def test_everything_is_said_in_the_order_of_the_records():
     assert told == places
 
 
-def test_an_evolution_is_told_before_the_first_prediction_under_it():
+def test_an_evolution_is_reported_before_the_first_prediction_under_it():
     kinds = [(kind, fields) for each in said() for kind, fields in each.items() if fields["key"] == KEYS[0]]
     at = next(i for i, (kind, fields) in enumerate(kinds) if kind == "evolution" and fields["kind"] == "evolution")
     assert kinds[at - 1][0] == "dead_letter"

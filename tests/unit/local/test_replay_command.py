@@ -48,7 +48,7 @@ def test_the_summary_has_a_line_for_each_key(capsys):
         ([FILE, "-S", "learning.windows=1"], 2, "did you mean learning.window_ms?"),
     ],
 )
-def test_mistakes_are_told_in_a_line(capsys, arguments, status, advice):
+def test_mistakes_are_reported_in_a_line(capsys, arguments, status, advice):
     assert cli.main(["replay", *arguments]) == status
     out, err = capsys.readouterr()
     assert not out
@@ -107,7 +107,7 @@ def test_the_file_may_be_named_by_the_environment(tmp_path):
     assert replay_settings.load(None, {"EML_SETTINGS": str(file)}).learning.seed == 3
 
 
-def test_wrong_settings_are_told_with_their_place(tmp_path):
+def test_wrong_settings_are_reported_with_their_place(tmp_path):
     file = tmp_path / "eml.toml"
     file.write_text("[learning]\nwindow_records = 0\n")
     with pytest.raises(SettingsError) as told:

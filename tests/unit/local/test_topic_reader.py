@@ -74,7 +74,7 @@ def test_records_without_a_usable_key_are_counted(reading):
     assert reader.unusable == 3
 
 
-def test_an_error_that_stays_is_told(reading):
+def test_an_error_that_stays_is_reported(reading):
     with pytest.raises(CaptureError, match="cannot be read: fenced"):
         reading(FakeConsumer({0: (0, 1)}, [FakeMessage(0, error=FATAL)]))
     with pytest.raises(CaptureError, match="'elsewhere' cannot be read: Unknown topic"):
@@ -82,7 +82,7 @@ def test_an_error_that_stays_is_told(reading):
 
 
 @pytest.mark.parametrize(("messages", "why"), [([], "silent"), ([FakeMessage(0, error=PASSING)], "no connection")])
-def test_silence_is_told(reading, monkeypatch, messages, why):
+def test_silence_is_reported(reading, monkeypatch, messages, why):
     monkeypatch.setattr(topic_reader, "SILENCE_S", -1.0)
     consumer = FakeConsumer({0: (0, 1)}, [])
     monkeypatch.setattr(consumer, "consume", lambda *_: messages)
@@ -110,7 +110,7 @@ def test_properties_cannot_undo_what_makes_a_capture():
     assert client_properties(KAFKA)["enable.auto.commit"] is False
 
 
-def test_a_broker_that_does_not_answer_is_told(monkeypatch):
+def test_a_broker_that_does_not_answer_is_reported(monkeypatch):
     monkeypatch.setattr(topic_reader, "ANSWER_S", 0.2)
     with TopicReader(KAFKA) as reader, pytest.raises(CaptureError, match=r"kafka\.bootstrap_servers"):
         reader.records(["readings"], Wanted())

@@ -88,7 +88,7 @@ def figures(said: str) -> dict[str, Any]:
 # -- the change --------------------------------------------------------------------------------------------------------
 
 
-def test_what_vanishes_survives_comes_and_is_renamed_is_told(check: Check):
+def test_what_vanishes_survives_comes_and_is_renamed_is_reported(check: Check):
     new = schema("b", "d")
     new["fields"].append({"name": "z", "type": "double", "aliases": ["c"], "default": 0.0})
     new["fields"].append({"name": "note", "type": "string", "default": ""})
@@ -115,7 +115,7 @@ def test_a_rename_without_an_alias_is_asked_about(check: Check):
     assert '"aliases": ["vibration_radials"]' in said
 
 
-def test_a_retiring_mark_is_told_and_spares_the_hint(check: Check):
+def test_a_retiring_mark_is_reported_and_spares_the_hint(check: Check):
     assert "retiring    a, b" in check(schema("a", "b", **{"eml.retiring": True}))[1]
     assert "register this version before" in check(schema("b"))[1]
     assert "register this version before" not in check(schema("b"), base=schema("a", "b", **{"eml.retiring": True}))[1]
@@ -213,7 +213,7 @@ def test_where_nothing_survives_models_begin_anew(check: Check, tmp_path):
     assert "What new features bring is not in these figures" in said
 
 
-def test_too_few_labels_are_told_and_do_not_pass_a_bound(check: Check, tmp_path):
+def test_too_few_labels_are_reported_and_do_not_pass_a_bound(check: Check, tmp_path):
     file = captured(tmp_path / "records.jsonl", 30)
     status, said = check(schema("b"), "--records", str(file))
     assert status == 0

@@ -43,7 +43,7 @@ def test_a_cluster_that_does_not_answer_fails_soon(capsys):
     assert "is registry.url right?" in found["registry"]["said"]
 
 
-def test_settings_that_are_wrong_are_told_and_the_machine_is_looked_at(capsys):
+def test_settings_that_are_wrong_are_reported_and_the_machine_is_looked_at(capsys):
     status, found = doctor(capsys, *NOBODY, "-S", "kafka.start=soon")
     assert status == 1
     assert "kafka.start" in found["settings"]["said"]

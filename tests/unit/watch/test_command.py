@@ -19,7 +19,7 @@ UNREACHABLE = ["-S", "kafka.bootstrap_servers=127.0.0.1:9", "-S", "registry.url=
         (["-S", "kafka"], "SECTION.KEY=VALUE"),
     ],
 )
-def test_a_wrong_option_is_told(arguments, told, capsys):
+def test_a_wrong_option_is_reported(arguments, told, capsys):
     try:
         status = cli.main(["watch", *arguments])
     except SystemExit as ended:
@@ -45,7 +45,7 @@ def test_a_page_for_others_wants_a_token(capsys):
 
 
 @pytest.mark.slow
-def test_a_broker_that_is_not_there_is_told_and_nothing_is_saved(tmp_path, capsys):
+def test_a_broker_that_is_not_there_is_reported_and_nothing_is_saved(tmp_path, capsys):
     file = tmp_path / "fleet.html"
     assert cli.main(["watch", *UNREACHABLE, "--save", str(file)]) == 3
     assert "look at kafka.bootstrap_servers" in capsys.readouterr().err

@@ -180,7 +180,7 @@ def test_a_broker_that_goes_is_told_until_it_is_back(reading):
     assert view.summary().problem == ""
 
 
-def test_topics_that_may_not_be_read_are_told(reading):
+def test_topics_that_may_not_be_read_are_reported(reading):
     broker = Broker(*TOPICS)
     broker.refused = {"predictions"}
     reader, view = reading(broker)
@@ -210,7 +210,7 @@ def test_every_record_is_counted_or_told(reading):
     assert letter.commands == ["eml dead-letters replay 0/3"]
 
 
-def test_a_fault_of_the_page_is_told_on_it(reading, monkeypatch):
+def test_a_fault_of_the_page_is_reported_on_it(reading, monkeypatch):
     reader, view = reading(Broker(*TOPICS))
     monkeypatch.setattr(reader, "take", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):

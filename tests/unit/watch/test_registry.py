@@ -79,7 +79,7 @@ def test_what_cannot_be_one_of_readings_is_left_out(registry, server):
     assert view.summary().versions["schema 999 v9"] == 1
 
 
-def test_a_registry_that_is_down_is_told_and_asked_again(registry, server):
+def test_a_registry_that_is_down_is_reported_and_asked_again(registry, server):
     view = seen()
     watch = SchemaWatch(registry, view)
     server.trouble = lambda _: (503, {})

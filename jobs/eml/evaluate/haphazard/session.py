@@ -14,13 +14,13 @@ from rich.console import Console
 from eml.evaluate import request
 from eml.evaluate.ablations import config_without
 from eml.evaluate.catalogue import ABLATIONS, HAPHAZARD_METHODS, HAPHAZARD_SETS
-from eml.evaluate.errors import EvaluationError, spell
+from eml.evaluate.errors import EvaluationError, resolve_names
 from eml.evaluate.haphazard import table
 from eml.evaluate.haphazard.methods import PEERS, REGISTRY
 from eml.evaluate.haphazard.results import Cell, as_json, cell
 from eml.evaluate.haphazard.streams import Source, records_of
 from eml.evaluate.haphazard.trial import HaphazardTrial, Outcome, perform
-from eml.evaluate.keeping import resume, sources
+from eml.evaluate.kept_trials import resume, sources
 from eml.evaluate.prequential import peer, peers
 
 _TRIAL = "eml.evaluate.haphazard.trial"  # the code all figures depend on, with what it imports
@@ -29,7 +29,7 @@ _ONE_SEED = ("majority", *PEERS)  # nothing in them is random: they run once, as
 
 def run(arguments: argparse.Namespace) -> None:
     """Evaluate as asked."""
-    methods = spell(arguments.methods, HAPHAZARD_METHODS, "method")
+    methods = resolve_names(arguments.methods, HAPHAZARD_METHODS, "method")
     target = request.target("json", arguments.json)
     if not set(PEERS).isdisjoint(methods):
         peers.python()
@@ -66,7 +66,7 @@ def code_of(method: str) -> str:
 def _sources(arguments: argparse.Namespace) -> list[Source]:
     if arguments.data is not None:
         return [Source.own(arguments.data)]
-    return [Source(name) for name in spell(arguments.dataset or ["all"], HAPHAZARD_SETS, "data set")]
+    return [Source(name) for name in resolve_names(arguments.dataset or ["all"], HAPHAZARD_SETS, "data set")]
 
 
 def _shares(arguments: argparse.Namespace, source: Source) -> list[int]:

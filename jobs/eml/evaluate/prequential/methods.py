@@ -49,7 +49,7 @@ class Eml:
             self._learn_window()
 
     def announce(self, space: FeatureSpace) -> None:
-        """Not heard."""
+        """Ignored."""
 
     def evolve(self, space: FeatureSpace) -> None:
         """Learn what is pending, for it is of the old space; then evolve."""

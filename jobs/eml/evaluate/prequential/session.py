@@ -15,8 +15,8 @@ from eml.evaluate import request
 from eml.evaluate.ablations import config_without
 from eml.evaluate.catalogue import ABLATIONS, DATASETS, PEERS, STREAM_METHODS
 from eml.evaluate.datasets import Named
-from eml.evaluate.errors import EvaluationError, spell
-from eml.evaluate.keeping import resume, sources
+from eml.evaluate.errors import EvaluationError, resolve_names
+from eml.evaluate.kept_trials import resume, sources
 from eml.evaluate.own import OwnFile
 from eml.evaluate.prequential import course, peer, peers, schemes, table
 from eml.evaluate.prequential.course import Plan
@@ -31,7 +31,7 @@ _TRIAL = "eml.evaluate.prequential.trial"  # the code all figures depend on, wit
 
 def run(arguments: argparse.Namespace) -> None:
     """Evaluate as asked."""
-    methods = spell(arguments.methods, STREAM_METHODS, "method")
+    methods = resolve_names(arguments.methods, STREAM_METHODS, "method")
     target = request.target("json", arguments.json)
     chosen = _sources(arguments)
     trials = _trials(arguments, chosen, methods)
@@ -92,7 +92,7 @@ def _sources(arguments: argparse.Namespace) -> list[Source]:
         for option in ("split", "classes"):
             if getattr(arguments, option) is not None:
                 raise EvaluationError(f"--{option} goes with --data; a data set by name has its own")
-        return [Named(name) for name in spell(arguments.dataset, DATASETS, "data set")]
+        return [Named(name) for name in resolve_names(arguments.dataset, DATASETS, "data set")]
     if arguments.split is None and arguments.scheme == schemes.ROTATING:
         raise EvaluationError("--data needs --split DV,DS,DN: the columns of X that vanish, survive and are new")
     if arguments.split is not None and arguments.scheme != schemes.ROTATING:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from eml import __version__
 from eml.evaluate.catalogue import DATASETS
-from eml.evaluate.keeping.store import Reading
+from eml.evaluate.kept_trials.store import Reading
 from eml.evaluate.paper import MAIN_TABLE, cells
 from eml.evaluate.reporting import compare, freshness, haphazard, pictures, sections
 from eml.evaluate.reporting.document import Block, Bullets, Gallery, Heading, Paragraph

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from eml.evaluate import scenarios
 from eml.evaluate.errors import EvaluationError
-from eml.evaluate.keeping.store import Line
+from eml.evaluate.kept_trials.store import Line
 
 
 def remarks(lines: Iterable[Line]) -> list[str]:

@@ -1,7 +1,7 @@
 """Kept trials as tables: rows are data sets (at a batch size), columns are methods, a figure per seed in each cell.
 
-Called by `compare`, `sections` and `pictures`; reads lines of `keeping.store`. A table holds what may be compared: one
-scenario under one set of parameters.
+Called by `compare`, `sections` and `pictures`; reads lines of `kept_trials.store`. A table holds what may be compared:
+one scenario under one set of parameters.
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eml.evaluate.catalogue import ABLATIONS, CONTROLS, DATASETS, METHODS, PEERS, STREAM_METHODS
-from eml.evaluate.keeping.store import Line
+from eml.evaluate.kept_trials.store import Line
 from eml.evaluate.paper import MAIN_TABLE, Figure, figures
 
 OURS = "eml"

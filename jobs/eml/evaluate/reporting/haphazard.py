@@ -10,7 +10,7 @@ from eml.evaluate.catalogue import HAPHAZARD_METHODS, HAPHAZARD_SETS
 from eml.evaluate.haphazard.published import CITATION
 from eml.evaluate.haphazard.results import OURS, Cell, cell, summary
 from eml.evaluate.haphazard.trial import SCENARIO, Outcome
-from eml.evaluate.keeping.store import Line
+from eml.evaluate.kept_trials.store import Line
 from eml.evaluate.reporting import document
 from eml.evaluate.reporting.document import Block, Grid, Heading, Paragraph
 

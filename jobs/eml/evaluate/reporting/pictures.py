@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from eml.evaluate.keeping.store import Line
+from eml.evaluate.kept_trials.store import Line
 from eml.evaluate.reporting import compare, plots
 from eml.evaluate.reporting.document import Gallery, Panel
 from eml.evaluate.reporting.gather import OURS, VARIANTS, Row, Table

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eml.evaluate import request
 from eml.evaluate.errors import EvaluationError
-from eml.evaluate.keeping.store import Store
+from eml.evaluate.kept_trials.store import Store
 from eml.evaluate.reporting import contents, markdown, page
 
 

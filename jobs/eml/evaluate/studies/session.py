@@ -1,6 +1,6 @@
 """One `eml evaluate convergence` or `surface` from request to a few lines of text; the pictures are the report's.
 
-Called by `command`; checks the request before any work is done and has `keeping.resume` run its trials.
+Called by `command`; checks the request before any work is done and has `kept_trials.resume` run its trials.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.text import Text
 
 from eml.evaluate import protocols, request
-from eml.evaluate.errors import spell
-from eml.evaluate.keeping import resume, sources
+from eml.evaluate.errors import resolve_names
+from eml.evaluate.kept_trials import resume, sources
 from eml.evaluate.session import sources_of
 from eml.evaluate.studies import convergence, surface
 from eml.evaluate.studies.convergence import Curve, CurveTrial
@@ -41,7 +41,7 @@ def _convergence(arguments: argparse.Namespace) -> None:
 
 
 def _surface(arguments: argparse.Namespace) -> None:
-    planes = spell(arguments.plane, tuple(PLANES), "plane")
+    planes = resolve_names(arguments.plane, tuple(PLANES), "plane")
     trials = [
         SurfaceTrial(*cell, arguments.memory, plane, x, y)
         for cell in _cells(arguments)

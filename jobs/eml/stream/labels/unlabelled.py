@@ -68,7 +68,7 @@ class SourceTable:
         for event_id, since, reading in readings:
             if reading.source is not last:  # a hash of many names: most often the source is that of the one before
                 last, number = reading.source, self._number(reading.source)
-            rows.append([event_id, since, number, *_told(reading)])
+            rows.append([event_id, since, number, *_row(reading)])
         return (
             [_description(source) for source in self._all[known:]],
             rows,
@@ -98,7 +98,7 @@ class SourceTable:
         return number
 
 
-def _told(reading: UnlabelledReading) -> list[Any]:
+def _row(reading: UnlabelledReading) -> list[Any]:
     """A reading in JSON, without its values."""
     place = [reading.event_time, reading.partition, reading.offset, reading.timestamp_ms]
     return [*place, reading.predicted, reading.fresh, reading.compared, reading.revision]

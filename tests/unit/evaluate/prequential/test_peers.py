@@ -34,7 +34,7 @@ def test_answers_go_through_their_file_unchanged(tmp_path):
     assert seconds == 1.5
 
 
-def test_an_absent_environment_is_told_with_how_to_make_it(tmp_path, monkeypatch):
+def test_an_absent_environment_is_reported_with_how_to_make_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(peers.VARIABLE, raising=False)
     with pytest.raises(EvaluationError, match=r"no \.venv-peers/bin/python in this folder.*make \.venv-peers/\.ready"):
@@ -56,7 +56,7 @@ def test_the_variable_comes_before_the_working_folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_peer_that_fails_is_told_with_its_last_words(make_course, monkeypatch):
+def test_a_peer_that_fails_is_reported_with_its_last_words(make_course, monkeypatch):
     monkeypatch.setenv(peers.VARIABLE, sys.executable)
     with pytest.raises(EvaluationError, match=r"(?s)the peer nobody failed.*KeyError: 'nobody'"):
         peers.answers(make_course(), "nobody", 0, 64)

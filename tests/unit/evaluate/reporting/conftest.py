@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eml.evaluate.keeping.store import Line
+from eml.evaluate.kept_trials.store import Line
 
 Draw = Callable[..., list[Line]]
 

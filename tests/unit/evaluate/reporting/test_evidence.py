@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eml.evaluate.keeping.store import Line, Store
+from eml.evaluate.kept_trials.store import Line, Store
 from eml.evaluate.reporting.compare import first_places
 from eml.evaluate.reporting.gather import Entry, Table, tables
 from tools import evidence

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from eml import cli
-from eml.evaluate.keeping.store import Reading, Store
+from eml.evaluate.kept_trials.store import Reading, Store
 from eml.evaluate.paper import main_figure
 from eml.evaluate.reporting import contents, markdown, page
 from eml.evaluate.reporting.document import Bullets, Cell, Grid, Heading, Paragraph

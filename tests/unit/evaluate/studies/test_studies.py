@@ -5,7 +5,7 @@ import pytest
 
 from eml import cli
 from eml.core import LearnerConfig
-from eml.evaluate.keeping.store import Store
+from eml.evaluate.kept_trials.store import Store
 from eml.evaluate.own import OwnFile
 from eml.evaluate.studies import convergence, surface
 from eml.evaluate.studies.convergence import Curve, CurveTrial

@@ -135,7 +135,7 @@ def test_a_category_in_the_settings_is_one_under_its_new_name_too_and_wins_over_
 
 
 @pytest.mark.parametrize(("type_", "use"), [("double", "amount"), ("bytes", "ignored"), (["null", "float"], "amount")])
-def test_what_cannot_be_a_category_is_told(type_, use):
+def test_what_cannot_be_a_category_is_reported(type_, use):
     schema = compiled(record(field("y", "int"), field("x", type_, **{"eml.category": True})))
     assert not schema.space.categories
     assert ("x" in schema.space.names) == (use == "amount")
@@ -173,13 +173,13 @@ def test_a_logical_type_nobody_knows_leaves_a_number_a_feature():
         ("labell", {"type": "enum", "name": "L", "symbols": ["x"]}, "a feature"),
     ],
 )
-def test_a_field_that_is_almost_the_label_is_told(found, type_, use):
+def test_a_field_that_is_almost_the_label_is_reported(found, type_, use):
     schema = compiled(record(field(found, type_), DOUBLE))
     said = f"field {found!r} is {use}, and there is no field 'label': did you mean record.label_field = {found!r}?"
     assert schema.warnings == (said,)
 
 
-def test_other_reserved_fields_that_are_almost_there_are_told():
+def test_other_reserved_fields_that_are_almost_there_are_reported():
     fields = [field("eventId", "long"), field("at", "long", aliases=["event_time"]), field("sensor_ids", "string")]
     warnings = compiled(record(*fields, LABEL, DOUBLE)).warnings
     assert [warning.partition("did you mean ")[2] for warning in warnings] == [
@@ -189,7 +189,7 @@ def test_other_reserved_fields_that_are_almost_there_are_told():
     ]
 
 
-def test_a_label_inside_a_nested_record_is_told():
+def test_a_label_inside_a_nested_record_is_reported():
     (warning,) = compiled(record(field("meta", record(field("label", "int"), name="Meta")), DOUBLE)).warnings
     assert warning.startswith("field 'meta.label' is a feature: record.label_field is looked for outside of nested")
 

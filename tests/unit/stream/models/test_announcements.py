@@ -3,7 +3,7 @@
 from eml.stream.keys import KeyName
 from eml.stream.models.key_model import KeyModel
 from tests.unit.stream.models.test_key_model import SCHEMAS, SETTINGS, look_up, records
-from tests.unit.stream.models.versions import NAMES, kinds, marked, newest, retiring_schema, steps, told_of
+from tests.unit.stream.models.versions import NAMES, events_of, kinds, marked, newest, retiring_schema, steps
 
 
 def test_a_newer_version_in_the_registry_starts_the_t_stage_before_its_first_record():
@@ -60,23 +60,23 @@ def test_a_field_marked_as_retiring_starts_the_t_stage():
 
 def test_a_retirement_that_is_taken_back_is_withdrawn():
     first, second = marked(NAMES, ["d"]), marked(NAMES, version=2)
-    assert told_of([first, second]) == [("announced", 1, "transforming"), ("withdrawn", 2, "steady")]
-    assert told_of([first, second], [first, second]) == told_of([first, second])
+    assert events_of([first, second]) == [("announced", 1, "transforming"), ("withdrawn", 2, "steady")]
+    assert events_of([first, second], [first, second]) == events_of([first, second])
 
 
-def test_a_retirement_that_stands_in_the_next_version_is_told_once():
+def test_a_retirement_that_stands_in_the_next_version_is_reported_once():
     versions = [marked(NAMES, ["d"]), marked(NAMES, ["d"], 2), marked((*NAMES[1:], "a"), ["d"], 3)]
-    assert told_of(versions) == [("announced", 1, "transforming")]
+    assert events_of(versions) == [("announced", 1, "transforming")]
 
 
 def test_another_field_that_retires_is_another_announcement():
     versions = [marked(NAMES, ["d"]), marked(NAMES, ["c", "d"], 2)]
-    assert told_of(versions) == [("announced", 1, "transforming"), ("announced", 2, "transforming")]
+    assert events_of(versions) == [("announced", 1, "transforming"), ("announced", 2, "transforming")]
 
 
 def test_a_retirement_taken_back_in_the_registry_is_withdrawn_before_its_first_record():
     first, second, third = marked(NAMES, ["d"]), marked(NAMES, ["d"], 2), marked(NAMES, version=3)
-    assert told_of([first, first, first], [first, second, third]) == [
+    assert events_of([first, first, first], [first, second, third]) == [
         ("announced", 1, "transforming"),
         ("announced", 2, "transforming"),
         ("withdrawn", 1, "steady"),
@@ -85,7 +85,7 @@ def test_a_retirement_taken_back_in_the_registry_is_withdrawn_before_its_first_r
 
 def test_what_the_registry_announced_can_be_withdrawn_after_a_version_that_changes_nothing():
     first, second, third = marked(NAMES), marked(NAMES, version=2), marked(NAMES[1:], version=3)
-    assert told_of([first, second, second], [third, None, second]) == [
+    assert events_of([first, second, second], [third, None, second]) == [
         ("announced", 3, "transforming"),
         ("withdrawn", 2, "steady"),
     ]

@@ -25,7 +25,7 @@ def drifts(detector: DriftDetector, wrong: list[bool]) -> list[tuple[int, Drift]
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("before", [300, 1500, MOST - 10])
-def test_a_rise_is_heard_within_two_hundred_records_and_told_truly(before, seed):
+def test_a_rise_is_detected_within_two_hundred_records_and_reported_truly(before, seed):
     detector = DriftDetector(SENSITIVITY)
     assert drifts(detector, errors(0.1, before, seed)) == []
     (number, drift), *_ = drifts(detector, errors(0.4, 400, 100 + seed))
@@ -42,14 +42,14 @@ def test_a_fall_is_no_drift():
     assert drifts(detector, errors(0.6, 600) + errors(0.1, 1500)) == []
 
 
-def test_after_a_fall_a_rise_is_heard_again():
+def test_after_a_fall_a_rise_is_detected_again():
     detector = DriftDetector(SENSITIVITY)
     drifts(detector, errors(0.6, 600) + errors(0.1, 1500))
     assert drifts(detector, errors(0.5, 300))
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.1, 0.3, 1.0])
-def test_nothing_is_heard_where_nothing_changes(rate):
+def test_nothing_is_detected_where_nothing_changes(rate):
     assert drifts(DriftDetector(SENSITIVITY), errors(rate, 5000, 3)) == []
 
 

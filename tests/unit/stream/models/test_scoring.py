@@ -29,7 +29,7 @@ def test_an_evolution_is_followed_by_its_figures():
 
 @pytest.mark.parametrize("reload", [False, True])
 @pytest.mark.parametrize("horizon", [40, 200], ids=["while it is kept", "and after it has ended"])
-def test_regret_is_told_against_the_fresh_start_that_the_learner_keeps(horizon, reload):
+def test_regret_is_reported_against_the_fresh_start_that_the_learner_keeps(horizon, reload):
     fleet, own, fresh = scattered(horizon), 0, 0
     for number in range(horizon):
         if reload:
@@ -92,7 +92,7 @@ def test_another_evolution_ends_a_recovery_with_what_it_has():
 
 
 @pytest.mark.parametrize("how", ["report", "step", "memory"])
-def test_drift_is_told_once(how):
+def test_drift_is_reported_once(how):
     told = [event for results in drifting(how) for event in results.evolutions]
     assert [event.kind for event in told] == ["drift"]
     drift = told[0].drift

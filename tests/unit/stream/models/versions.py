@@ -58,7 +58,7 @@ def marked(
     return compile_schema(text, SchemaId(version), "s-value", version, RecordSettings())
 
 
-def told_of(
+def events_of(
     schemas: Sequence[ReadingSchema], registered: Sequence[ReadingSchema | None] = ()
 ) -> list[tuple[str, int, str]]:
     """Kind, version and stage afterwards of each event, where a device goes through versions of the same features."""

@@ -48,7 +48,7 @@ def version_of(newest: NewestVersions, subject: str = "readings-value") -> int |
     return None if found is None else found.version
 
 
-def test_a_version_that_is_registered_later_is_heard_of(server, make):
+def test_a_version_that_is_registered_later_is_noticed(server, make):
     newest = make()
     assert newest.newest("readings-value") is None, "nobody waits for the first answer"
     wait_until(lambda: version_of(newest) == 1)
@@ -59,7 +59,7 @@ def test_a_version_that_is_registered_later_is_heard_of(server, make):
     assert (found.id, found.subject, found.space.names) == (2, "readings-value", ("b", "c"))
 
 
-def test_a_version_that_is_taken_back_is_heard_of(server, make):
+def test_a_version_that_is_taken_back_is_noticed(server, make):
     server.add(2, reading_schema(["b", "c"]), ("readings-value", 2))
     newest = make()
     wait_until(lambda: version_of(newest) == 2)

@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from eml.evaluate import controls
-from eml.evaluate.errors import spell
-from eml.evaluate.keeping import sources
+from eml.evaluate.errors import resolve_names
+from eml.evaluate.kept_trials import sources
 from eml.evaluate.own import OwnFile
 
 PLAIN = (
@@ -66,7 +66,7 @@ def test_a_new_method_in_a_registry_changes_no_other(checksum):
 
 def test_a_factory_names_its_module_and_those_it_is_handed():
     assert sources.modules_of(controls.NearestNeighbour) == ["eml.evaluate.controls"]
-    later = partial(partial(spell, ["eml"], what="eml.evaluate.own"), known=("eml",))
+    later = partial(partial(resolve_names, ["eml"], what="eml.evaluate.own"), known=("eml",))
     assert sources.modules_of(later) == ["eml.evaluate.errors", "eml.evaluate.own"]
 
 

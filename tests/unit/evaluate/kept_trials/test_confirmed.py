@@ -3,9 +3,9 @@
 import pytest
 
 from eml.evaluate.errors import EvaluationError
-from eml.evaluate.keeping import confirmed
-from eml.evaluate.keeping.confirmed import FILE, Codes, Confirmation
-from eml.evaluate.keeping.store import Line, Store
+from eml.evaluate.kept_trials import confirmed
+from eml.evaluate.kept_trials.confirmed import FILE, Codes, Confirmation
+from eml.evaluate.kept_trials.store import Line, Store
 
 
 def step(before: str, now: str, method: str = "opid") -> Confirmation:

@@ -3,7 +3,7 @@
 import pytest
 
 from eml.evaluate.errors import EvaluationError
-from eml.evaluate.keeping.store import Line, Store
+from eml.evaluate.kept_trials.store import Line, Store
 
 
 def line(seed: int, method: str = "eml") -> Line:

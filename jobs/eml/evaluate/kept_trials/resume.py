@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from eml.evaluate import runner
-from eml.evaluate.keeping.store import Line, Reading, Store, key_of
+from eml.evaluate.kept_trials.store import Line, Reading, Store, key_of
 
 
 class Keepable(runner.Labelled, Protocol):

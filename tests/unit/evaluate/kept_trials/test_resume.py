@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from eml.evaluate import runner
-from eml.evaluate.keeping import resume
-from eml.evaluate.keeping.store import Store
+from eml.evaluate.kept_trials import resume
+from eml.evaluate.kept_trials.store import Store
 
 
 @dataclass(frozen=True, slots=True)

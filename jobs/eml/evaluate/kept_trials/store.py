@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from eml.evaluate.errors import EvaluationError
-from eml.evaluate.keeping import confirmed
-from eml.evaluate.keeping.confirmed import Confirmation
+from eml.evaluate.kept_trials import confirmed
+from eml.evaluate.kept_trials.confirmed import Confirmation
 
 _ENDING = ".jsonl"
 

@@ -95,6 +95,7 @@ def evolution(kind: str = "evolution", **given: object) -> Fields:
         "ignored": [{"name": "note", "reason": "string"}],
         "warnings": [],
         "categories": [],
+        "views": {},
         "shortened": False,
         **_place(),
     }
@@ -113,7 +114,8 @@ def recovery(**figures: object) -> Fields:
         "cold_accuracy_first": 0.5,
         "regret": -20,
     }
-    return evolution("recovery", old_version=2, old_schema_id=IDS[2], recovery=usual | figures)
+    views = {"survived": 0.25, "joint": 0.75}
+    return evolution("recovery", old_version=2, old_schema_id=IDS[2], recovery=usual | figures, views=views)
 
 
 def dead_letter_headers(reason: str = "truncated", offset: int = 7, message: str = "it ends early") -> dict[str, bytes]:

@@ -103,6 +103,11 @@ class EvolvingMetricLearner:
         return experts.fresh_answers(self._state)
 
     @property
+    def view_shares(self) -> dict[str, float]:
+        """How much each view counts in the answers."""
+        return {name: view.weight for name, view in experts.report(self._state).items()}
+
+    @property
     def age(self) -> int:
         """Labelled samples learnt since the last evolution."""
         return self._state.since

@@ -51,6 +51,7 @@ class Group:
         self._drift = ""
         self._drifted = self._recovered = 0
         self._before, self._early, self._later, self._cold_early = Mean(), Mean(), Mean(), Mean()
+        self._views: dict[str, Mean] = {}
         self._back_after: list[int] = []
         self._regret: int | None = None
 
@@ -77,6 +78,8 @@ class Group:
         self._early.add(figures["accuracy_first"], figures["first_records"])
         self._later.add(figures["accuracy"], figures["scored"])
         self._cold_early.add(figures["cold_accuracy_first"], figures["first_records"])
+        for name, share in event["views"].items():
+            self._views.setdefault(name, Mean()).add(share)
         if len(self._back_after) < TIMES:
             self._back_after.append(NEVER if figures["back_after"] is None else figures["back_after"])
         if figures["regret"] is not None:
@@ -137,7 +140,7 @@ class Group:
             recovered_after=self._typical_return(),
             regret=self._regret,
             recovered=self._recovered,
-            shares={},
+            shares={name: mean.value or 0.0 for name, mean in self._views.items()},
             drift=self._drift,
             ignored=event["ignored"],
             warnings=event["warnings"],

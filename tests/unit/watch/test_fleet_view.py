@@ -243,6 +243,7 @@ def test_evolutions_alike_are_one_row_with_what_became_of_them():
     assert detail.cold_accuracy_first == pytest.approx(0.5)
     assert detail.recovered_after == 108  # the fifth of ten, four of which never came back
     assert detail.regret == -200
+    assert detail.shares == {"survived": 0.25, "joint": 0.75}
     assert view.summary().regret == -200
 
 

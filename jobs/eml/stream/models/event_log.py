@@ -55,6 +55,7 @@ class EventLog:
     def recovery(self, figures: RecoveryFigures) -> None:
         """The figures of an evolution are complete."""
         self._add(RECOVERY, recovery=figures)
+        self.events[-1] = replace(self.events[-1], views=self.current.learner.view_shares)
 
     def drift(self, figures: Drift) -> None:
         """The error rate has risen."""

@@ -4,7 +4,7 @@ Made by `models.event_log`, written by `encoder`, counted by `flink.metrics`. Ti
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import cast
 
 from eml.core.report import Evolution, Stage
@@ -70,6 +70,7 @@ class EvolutionEvent:
     ignored: tuple[tuple[str, str], ...] = ()  # names of the new version's fields that are no features, and why
     warnings: tuple[str, ...] = ()  # what looks like a mistake in its fields
     categories: tuple[str, ...] = ()  # those of the new version's features that are categories
+    views: Mapping[str, float] = field(default_factory=dict)  # share of each view of the model in its answers
 
 
 def event_fields(model: KeyName, event: EvolutionEvent) -> dict[str, object]:
@@ -92,6 +93,7 @@ def event_fields(model: KeyName, event: EvolutionEvent) -> dict[str, object]:
         "ignored": [{"name": name, "reason": reason} for name, reason in event.ignored],
         "warnings": list(event.warnings),
         "categories": list(event.categories),
+        "views": dict(event.views),
         "shortened": False,
     }
 

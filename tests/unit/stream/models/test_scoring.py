@@ -20,6 +20,9 @@ def test_an_evolution_is_followed_by_its_figures():
     assert figures is not None
     assert told[1].position.offset == 120 + 39
     assert (figures.scored, figures.first_records) == (40, 8)
+    assert sum(told[1].views.values()) == pytest.approx(1)
+    assert "joint" in told[1].views or "metric" in told[1].views
+    assert not told[0].views
     assert figures.accuracy_before is not None
     assert figures.accuracy_first > 0.6
     assert figures.cold_accuracy_first == 0.0, "it had no label to learn from"

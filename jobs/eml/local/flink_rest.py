@@ -6,6 +6,7 @@ Flink refreshes the numbers every ten seconds (`metrics.fetcher.update-interval`
 
 import http.client
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -130,7 +131,8 @@ class FlinkPage:
             wanted = [name for name in (str(one["id"]) for one in self._list(path)) if _is_wanted(name)]
             for names in _pieces(wanted):
                 for one in self._list(f"{path}?get={quote(','.join(names))}&agg=sum"):
-                    yield one["id"], round(one["sum"])
+                    if isinstance(one.get("sum"), int | float) and math.isfinite(one["sum"]):
+                        yield str(one.get("id")), round(one["sum"])
 
     def _object(self, path: str) -> dict[str, Any]:
         answer = self._get(path)

@@ -28,6 +28,7 @@ METRICS = {
         "Calc[2].numRecordsIn": 540.0,
         "numRecordsIn": 540.0,
         "Source__readings[1].pendingRecords": 7.0,
+        "Source__labels[1].pendingRecords": float("nan"),
         "Source__readings[1].KafkaSourceReader.KafkaConsumer.fetch-rate": 0.5,
     },
     "b": {

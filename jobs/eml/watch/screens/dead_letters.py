@@ -94,9 +94,10 @@ def _cards(detail: DeadLetterDetail) -> list[Component | None]:
     ]
     two = (Column("Name"), Column("Value"))
     empty = "Not a field could be decoded."
+    again = tables.commands(detail.commands, "sends it again")
     stopped = html.P(words.plain(detail.stopped_at, 1_000) or "All of it could be decoded.", className="note")
     return [
-        tables.card("Send it again", [tables.commands(detail.commands, "sends it again")]) if detail.commands else None,
+        tables.card("Send it again", [again], "wide") if detail.commands else None,
         tables.card("Decoded as far as it goes", [tables.table("Fields", two, decoded, empty), stopped]),
         tables.card("Headers", [tables.table("Headers", two, headers, "It has no headers.")]),
         tables.card("Bytes", [_bytes(detail)], "wide"),

@@ -39,9 +39,9 @@ def show(fleet: Fleet, address: Address) -> Component:
 
 
 def _columns(address: Address) -> tuple[Column, ...]:
-    def ordered(title: str, order: str, *, number: bool = True) -> Column:
+    def ordered(title: str, order: str, *, number: bool = True, minor: bool = False) -> Column:
         link = addresses.write(replace(address, order=order, page=0))
-        return Column(title, number=number, link=link, sorted=address.order == order)
+        return Column(title, number, minor, link, sorted=address.order == order)
 
     return (
         ordered("Device", "key", number=False),
@@ -52,7 +52,7 @@ def _columns(address: Address) -> tuple[Column, ...]:
         Column("Scored", number=True, minor=True),
         Column("Novelty", number=True, minor=True),
         ordered("Dead letters", "dead-letters"),
-        ordered("Last seen (UTC)", "last"),
+        ordered("Last seen (UTC)", "last", minor=True),
     )
 
 

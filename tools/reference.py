@@ -16,7 +16,7 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from eml import cli, job
+from eml import cli, job, terminal
 from eml.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -219,20 +219,35 @@ def _records(kind: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
 
 
 def commands() -> str:
-    """The help of every command."""
-    lines = ["# Command line", "", "What `--help` prints."]
-    parsers = [*_parsers(cli.build_parser()), job._parser()]  # noqa: SLF001  the job has one command, and this is it
+    """The help of every command, behind what all have in common."""
+    lines = ["# Command line", "", *_manners(), "", "What `--help` prints:"]
+    parsers = [*cli.parsers(cli.build_parser()), job._parser()]  # noqa: SLF001  the job has one command, and this is it
     for parser in parsers:
         lines += ["", f"## {parser.prog}", "", "```text", parser.format_help().rstrip(), "```"]
     return "\n".join(lines) + "\n"
 
 
-def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    yield parser
-    for action in parser._actions:  # noqa: SLF001  argparse lists its subcommands nowhere else
-        if isinstance(action, argparse._SubParsersAction):
-            for inner in action.choices.values():
-                yield from _parsers(inner)
+def _manners() -> list[str]:
+    rows = [f"| {number} | {meaning} |" for number, meaning in terminal.STATUSES.items()]
+    return [
+        "## Exit status",
+        "",
+        "| status | meaning |",
+        "|---:|---|",
+        *rows,
+        "",
+        "## Settings",
+        "",
+        "A command that needs the job's settings takes the file of `--settings`, else the one that the variable",
+        f"`EML_SETTINGS` names, else `{terminal.SETTINGS_FILE}` in the current folder. Variables like",
+        "`EML_KAFKA_START` win over the file, and `-S kafka.start=latest` wins over both.",
+        "",
+        "## Errors, colours, completion",
+        "",
+        "What is wrong is said in one line on the standard error, with the setting to change; `--debug` adds Python's",
+        "traceback. Colours and progress are for terminals: pipes get neither, and `NO_COLOR` turns colours off.",
+        '`eval "$(eml completion bash)"` (or `zsh`) has the shell complete commands, options and files.',
+    ]
 
 
 if __name__ == "__main__":

@@ -54,7 +54,8 @@ def test_status_knows_the_job_its_checkpoint_its_lag_and_the_mix_of_versions(job
     assert status == 0, said
     assert (said["job"]["state"], said["job"]["runs"]) == ("RUNNING", True)
     assert said["checkpoint"]["id"] > 0
-    assert said["lag"] == {"records": 0, "committed": 2, "partitions": 2}
+    assert (said["lag"]["records"], said["lag"]["partitions"]) == (0, 2)
+    assert said["lag"]["committed"] >= 1
     assert said["devices_by_version"] == {"1": 1, "2": 1}
     assert said["predictions"] == 2 * COUNTS[0] + COUNTS[1]
     assert cli.main(["status", "--settings", file]) == 0
@@ -91,7 +92,7 @@ def test_doctor_names_what_keeps_a_job_from_running(job: Job, capsys):
     assert status == 1
     assert "no no-labels (kafka.labels_topic)" in failed["topics"]["said"]
     assert "eml topics create" in failed["topics"]["fix"]
-    assert "the brokers allow 900000" in failed["transactions"]["said"]
+    assert "is 2000000000, the brokers allow" in failed["transactions"]["said"]
     assert "has 2 partitions, job.parallelism is 9" in failed["partitions"]["said"]
 
 

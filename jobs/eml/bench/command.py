@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from eml.bench.comparison import BACKENDS, PEERS, Options
-from eml.terminal import OK, positive, set_run
+from eml.terminal import OK, examples, positive, set_run
 
 FEWEST_EXEMPLARS = 64
 
@@ -15,20 +15,35 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Register `eml bench`."""
     parser = subparsers.add_parser("bench", help="measure speed on this machine")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    stream = commands.add_parser("stream", help="the job on Flink and Kafka, beside what one would take instead")
+    stream = commands.add_parser(
+        "stream",
+        help="the job on Flink and Kafka, beside what one would take instead",
+        epilog=examples(
+            "eml bench stream --keys 100,1000 --rounds 3 --json figures.json",
+            "eml bench stream --rate 500 --keys 500 --micro-batch-ms 50,1000",
+        ),
+    )
     _add_load(stream)
     _add_pace(stream)
     _add_rivals(stream)
     _add_figures(stream)
     set_run(stream, _run_stream)
-    sizing = commands.add_parser("sizing", help="what a fleet needs in tasks, memory and state, fitted on this machine")
+    sizing = commands.add_parser(
+        "sizing",
+        help="what a fleet needs in tasks, memory and state, fitted on this machine",
+        epilog=examples("eml bench sizing --labels-per-day 3"),
+    )
     sizing.add_argument("--records", type=positive, default=120_000, help="for each point (default %(default)s)")
     sizing.add_argument("--labels-per-day", type=_amount, default=24.0, help="of each device (default %(default)g)")
     sizing.add_argument("--broker", metavar="ADDRESS", help="use this running broker (host:port), with new topics")
     sizing.add_argument("--registry", metavar="URL", help="use this running registry (Confluent's API)")
     sizing.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
     set_run(sizing, _run_sizing)
-    learner = commands.add_parser("learner", help="the learner alone: cost against features, exemplars and classes")
+    learner = commands.add_parser(
+        "learner",
+        help="the learner alone: cost against features, exemplars and classes",
+        epilog=examples("eml bench learner --rounds 9 --baseline evidence/bench/learner.json"),
+    )
     learner.add_argument("--rounds", type=positive, default=5, help="of which the fastest counts (default %(default)s)")
     _add_figures(learner)
     set_run(learner, _run_learner)

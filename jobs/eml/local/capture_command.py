@@ -5,14 +5,21 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from eml.terminal import OK, add_settings, load_settings, positive, set_run
+from eml.terminal import OK, add_settings, examples, load_settings, positive, set_run
 
 LONGEST_MS = 15  # digits of milliseconds since 1970
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register `eml capture`."""
-    parser = subparsers.add_parser("capture", help="records from Kafka and their schemas into a file, for replay")
+    parser = subparsers.add_parser(
+        "capture",
+        help="records from Kafka and their schemas into a file, for replay",
+        epilog=examples(
+            "eml capture pump-7.jsonl --key pump-7",
+            "eml capture dip.jsonl --key pump-7 --from 2026-03-31T14:00:00Z --to 2026-03-31T14:10:00Z",
+        ),
+    )
     parser.add_argument("file", type=Path, metavar="FILE", help="to write (JSON Lines)")
     add_settings(parser)
     parser.add_argument(

@@ -4,12 +4,16 @@ import argparse
 import os
 from pathlib import Path
 
-from eml.terminal import OK, positive, set_run
+from eml.terminal import OK, examples, positive, set_run
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register `eml demo`."""
-    parser = subparsers.add_parser("demo", help="a simulated fleet through two upgrades, on Kafka and Flink")
+    parser = subparsers.add_parser(
+        "demo",
+        help="a simulated fleet through two upgrades, on Kafka and Flink",
+        epilog=examples("eml demo", "eml demo --machines 8 --keep"),
+    )
     parser.add_argument("--machines", type=positive, default=4, help="machines in the fleet (default 4)")
     parser.add_argument("--records", type=positive, default=800, help="records per machine and version (default 800)")
     parser.add_argument("--seed", type=int, default=0, help="of the simulation (default 0)")

@@ -7,7 +7,7 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eml.terminal import OK, add_settings, overrides, positive, set_run, settings_file
+from eml.terminal import OK, add_settings, examples, overrides, positive, set_run, settings_file
 
 if TYPE_CHECKING:
     from eml.local.record_lines import Entry
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register `eml replay`."""
-    parser = subparsers.add_parser("replay", help="a file of records through the logic of the job, without Flink")
+    parser = subparsers.add_parser(
+        "replay",
+        help="a file of records through the logic of the job, without Flink",
+        epilog=examples("eml replay pump-7.jsonl | jq .prediction.label", "eml replay pump-7.jsonl --summary"),
+    )
     parser.add_argument("file", type=Path, metavar="FILE", help="schemas and records (JSON Lines), see `eml capture`")
     add_settings(parser)
     parser.add_argument("--key", action="append", metavar="NAME", help="only this key (repeatable; default all)")

@@ -28,8 +28,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     up.add_argument("--broker", metavar="ADDRESS", help="use this running broker (host:port) instead")
     up.add_argument("--registry", metavar="URL", help="use this running registry (Confluent's API) instead")
-    down = commands.add_parser("down", help="stop them; their data stays")
-    status = commands.add_parser("status", help="say whether they are healthy (exit status 0) or not (1)")
+    down = commands.add_parser("down", help="stop them; their data stays", epilog=examples("eml local down"))
+    status = commands.add_parser(
+        "status",
+        help="say whether they are healthy (exit status 0) or not (1)",
+        epilog=examples("eml local status", "eml local status --json | jq .broker.address"),
+    )
     add_json(status)
     for command, run in ((up, _up), (down, _down), (status, _status)):
         command.add_argument("--folder", type=Path, help="data, logs and state (default: stack in the user's cache)")

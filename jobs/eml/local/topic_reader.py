@@ -26,6 +26,8 @@ AT_ONCE = 2_000  # records per poll
 ANSWER_S = 15.0  # for a question to the broker
 REFUSED_S = 1.5  # until we look whether there is a connection at all
 FOLLOW_S = 0.5  # until what has come is handed over
+LEADER_S = 0.2  # between two looks for a partition's leader
+NO_LEADER = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
 SILENCE_S = 30.0  # without a record although there must be more
 JAVA_ONLY = (
     "This command reads with librdkafka, not with Java's client as the job does: give it settings of its own"
@@ -105,8 +107,18 @@ class TopicConsumer:
             advice = "Allow this user to READ it (kafka-acls)." if denied else MISSING
             raise CaptureError(f"The topic {topic!r} cannot be read: {described.error.str()}. {advice}")
         for number in sorted(described.partitions):
-            span = self._consumer.get_watermark_offsets(TopicPartition(topic, number), ANSWER_S)
-            yield (topic, number), span
+            yield (topic, number), self._span(TopicPartition(topic, number))
+
+    def _span(self, place: TopicPartition) -> Span:
+        """First offset and the one behind the last; a topic that was just made has no leader for a moment."""
+        end = time.monotonic() + ANSWER_S
+        while True:
+            try:
+                return self._consumer.get_watermark_offsets(place, ANSWER_S)
+            except KafkaException as error:
+                if error.args[0].code() not in NO_LEADER or time.monotonic() >= end:
+                    raise
+                time.sleep(LEADER_S)
 
     def _described(self, topic: str) -> TopicMetadata:
         """What the broker says of a topic; no long wait where nobody listens."""

@@ -38,7 +38,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         epilog=examples("eml topics create --partitions 12 --replicas 3"),
     )
     _add_create(create)
-    listing = actions.add_parser("list", help="which exist, and their partitions; ends with 1 where one is missing")
+    listing = actions.add_parser(
+        "list",
+        help="which exist, and their partitions; ends with 1 where one is missing",
+        epilog=examples("eml topics list", "eml topics list --json"),
+    )
     add_json(listing)
     add_settings(listing)
     set_run(listing, _list)

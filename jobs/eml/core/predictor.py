@@ -9,6 +9,7 @@ answer one after another in numpy (`reference`): the same answers but for roundi
 """
 
 import logging
+from collections.abc import Iterator, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from eml.core import experts, linear, missing, mixture, neighbours, statistics
 from eml.core.arrays import Array, Array32, Index
-from eml.core.state import State
+from eml.core.state import Fresh, State
 from eml.core.views import View
 
 NO_SINGLES, NO_EXEMPLARS = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=np.float32)
@@ -50,49 +51,45 @@ class Predictor:
     """A learner's state as the flat arrays of the compiled functions; valid until the state changes."""
 
     def __init__(self, state: State, count: int) -> None:
-        fresh = state.fresh if state.fresh is not None and state.fresh.view.embedded is not None else None
+        fresh = state.fresh if experts.fresh_answers(state) else None
         self._state = state
         self._views = [*state.views, *([] if fresh is None else [fresh.view])]
         self._lost: tuple[tuple[Array32, ...], Array32] = _three([], NO_COLUMNS), NO_SINGLES
-        classes, has_linear = len(state.classes), state.linear is not None and state.linear.classes > 0
-        survivors = state.survivors
-        linears = [
-            state.linear if has_linear else None,
-            None if fresh is None else fresh.linear,
-            None if survivors is None else survivors.linear,
-        ]
-        singles = [view.L.T.astype(np.float32).ravel() for view in self._views]
-        singles += map(_weights, linears)
+        linears = _linears(state, fresh)
+        singles = [*(view.L.T.astype(np.float32).ravel() for view in self._views), *map(_weights, linears)]
         at_linears = np.cumsum([len(part) for part in singles])[-1 - len(linears) : -1].tolist()
-        weights = [*state.pooling.w[: len(state.views)], 0.0][:2]
-        weights += [0.0, 0.0] if fresh is None else [*fresh.pooling.w, 0.0][:2]
-        weights += [0.0, 0.0] if survivors is None else survivors.pooling.w.tolist()
-        mixed = state.mixture
-        counts = [count, len(state.views), has_linear, fresh is not None, *(part is not None for part in linears[1:])]
-        counts += [*at_linears, len(mixed.experts) == 1, len(state.space), classes]
-        numbers: list[ArrayLike] = [
-            _features(state, linears).ravel(),
-            [*CONSTANTS, state.typical_distance, mixed.pooled_share, *weights],
-            _mixing(mixed).ravel(),
-            *(np.zeros(classes) if part is None else part.b for part in linears),
-            *(view.centre for view in self._views),
-        ]
-        whole: list[ArrayLike] = [
-            counts,
-            self._places(),
-            *(_embedded(view).starts for view in self._views),
-            *(view.columns for view in self._views),
-        ]
-        exemplars = [_embedded(view).T for view in self._views]
         self._layout = (
-            np.concatenate([np.asarray(part, dtype=np.float64) for part in numbers]),
-            np.concatenate([np.asarray(part, dtype=np.int64) for part in whole]),
+            np.concatenate([np.asarray(part, dtype=np.float64) for part in self._numbers(fresh, linears)]),
+            np.concatenate(
+                [np.asarray(part, dtype=np.int64) for part in self._whole(count, fresh, linears, at_linears)]
+            ),
             np.concatenate(singles),
-            _three(exemplars, NO_EXEMPLARS),
+            _three([_embedded(view).T for view in self._views], NO_EXEMPLARS),
         )
-        self._width = classes + ANSWERS
+        self._width = len(state.classes) + ANSWERS
         self.nbytes = 0  # in memory, with the state, which stays as it is as long as this is of use
         self._count()
+
+    def _numbers(self, fresh: Fresh | None, linears: Sequence[linear.Linear | None]) -> Iterator[ArrayLike]:
+        """The parts of the array of numbers."""
+        state = self._state
+        yield _features(state, linears).ravel()
+        yield [*CONSTANTS, state.typical_distance, state.mixture.pooled_share, *_pooling(state, fresh)]
+        yield _mixing(state.mixture).ravel()
+        yield from (np.zeros(len(state.classes)) if part is None else part.b for part in linears)
+        yield from (view.centre for view in self._views)
+
+    def _whole(
+        self, count: int, fresh: Fresh | None, linears: Sequence[linear.Linear | None], at_linears: list[int]
+    ) -> Iterator[ArrayLike]:
+        """The parts of the array of whole numbers."""
+        state = self._state
+        there = [part is not None for part in linears]
+        counts = [count, len(state.views), there[0], fresh is not None, *there[1:]]
+        yield [*counts, *at_linears, len(state.mixture.experts) == 1, len(state.space), len(state.classes)]
+        yield self._places()
+        yield from (_embedded(view).starts for view in self._views)
+        yield from (view.columns for view in self._views)
 
     def answer(self, values: Array) -> Array:
         """Scores and what follows from them (n, C + 4) of samples (n, outer)."""
@@ -141,6 +138,22 @@ def _three(parts: list[Array32], none: Array32) -> tuple[Array32, ...]:
     return (*parts, *[none] * (MOST_VIEWS - len(parts)))
 
 
+def _linears(state: State, fresh: Fresh | None) -> list[linear.Linear | None]:
+    """The linear views that answer: of all columns, of the fresh start, of the survivors."""
+    return [
+        state.linear if state.linear is not None and state.linear.classes > 0 else None,
+        None if fresh is None else fresh.linear,
+        None if state.survivors is None else state.survivors.linear,
+    ]
+
+
+def _pooling(state: State, fresh: Fresh | None) -> list[float]:
+    """Two weights each: of the metric views, of the fresh start's views, of the survivors'."""
+    weights = [*state.pooling.w[: len(state.views)], 0.0][:2]
+    weights += [0.0, 0.0] if fresh is None else [*fresh.pooling.w, 0.0][:2]
+    return weights + ([0.0, 0.0] if state.survivors is None else state.survivors.pooling.w.tolist())
+
+
 def _embedded(view: View) -> neighbours.Embedded:
     assert view.embedded is not None  # noqa: S101  a view is refreshed before it is asked
     return view.embedded
@@ -150,7 +163,7 @@ def _weights(view: linear.Linear | None) -> Array32:
     return NO_SINGLES if view is None else view.W.T.astype(np.float32).ravel()
 
 
-def _features(state: State, linears: list[linear.Linear | None]) -> Array:
+def _features(state: State, linears: Sequence[linear.Linear | None]) -> Array:
     """A row for each thing that is known of every column."""
     encoder, known = state.encoder, state.statistics
     d = len(state.space)

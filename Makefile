@@ -27,7 +27,7 @@ test: chromium lint docs .venv/.ready .venv-peers/.ready ## Lint, build the docu
 	$(MAKE) --jobs=3 --output-sync=target --no-print-directory test-jobs test-tools test-rest  # most of it waits
 
 # The tests on a real broker, registry and Flink, in two halves that take about as long, each with a stack of its own.
-JOBS := $(addprefix tests/integration/test_,job.py recovery.py scenarios.py graph.py)
+JOBS := $(addprefix tests/integration/test_,job.py recovery.py restart.py scenarios.py graph.py cluster.py)
 
 .PHONY: test-jobs
 test-jobs: .venv/.ready

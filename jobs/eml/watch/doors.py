@@ -46,9 +46,17 @@ class Doors:
             raise WatchError(f"The token is too short to be safe: give at least {SHORTEST_TOKEN} characters (--token).")
 
     @property
+    def cookie(self) -> str:
+        """The cookie's name: browsers mix those of all ports of a host, so each token has its own."""
+        return f"eml-watch-{self._made('name')[:8]}"
+
+    @property
     def pass_value(self) -> str:
         """What the cookie holds: made from the token, which it does not tell."""
-        return hmac.new((self.token or "").encode(), b"eml watch", sha256).hexdigest()
+        return self._made("value")
+
+    def _made(self, what: str) -> str:
+        return hmac.new((self.token or "").encode(), what.encode(), sha256).hexdigest()
 
     def knows(self, host_header: str) -> bool:
         """Whether a Host header names this server."""
@@ -59,9 +67,9 @@ class Doors:
             return False
         return _is_address(name) or name in (socket.gethostname().casefold(), socket.getfqdn().casefold())
 
-    def admits(self, incoming: Request, cookie: str) -> bool:
+    def admits(self, incoming: Request) -> bool:
         """Whether a request has the cookie; without a token all have."""
-        return self.token is None or _same(incoming.cookies.get(cookie, ""), self.pass_value)
+        return self.token is None or _same(incoming.cookies.get(self.cookie, ""), self.pass_value)
 
     def is_token(self, given: str) -> bool:
         """Whether this is the token."""
@@ -77,15 +85,14 @@ def is_loopback(host: str) -> bool:
 
 def guard(server: Flask, doors: Doors, scripts: Sequence[str]) -> None:
     """Ask every request, and tell every browser."""
-    cookie = "eml-watch"
     policy = _policy(scripts)
 
     def before() -> AnyResponse | None:
         if not doors.knows(request.host):
             return Response(FOREIGN, 421, mimetype="text/plain")
         if request.args.get(ASKED) and doors.is_token(request.args[ASKED]):
-            return _let_in(doors, cookie)
-        return None if doors.admits(request, cookie) else Response(REFUSED, 403, mimetype="text/plain")
+            return _let_in(doors)
+        return None if doors.admits(request) else Response(REFUSED, 403, mimetype="text/plain")
 
     def after(response: Response) -> Response:
         response.headers.update(policy)
@@ -97,7 +104,7 @@ def guard(server: Flask, doors: Doors, scripts: Sequence[str]) -> None:
     server.after_request(after)
 
 
-def _let_in(doors: Doors, cookie: str) -> AnyResponse:
+def _let_in(doors: Doors) -> AnyResponse:
     """The same address without the token, which so stays out of history and links; the cookie stands for it."""
     rest = "&".join(
         part for part in request.query_string.decode("latin-1").split("&") if not part.startswith(f"{ASKED}=")
@@ -105,7 +112,7 @@ def _let_in(doors: Doors, cookie: str) -> AnyResponse:
     path = "/" + request.path.lstrip("/")  # never another host's, as in //name
     response = redirect(f"{path}?{rest}" if rest else path)
     response.set_cookie(
-        cookie, doors.pass_value, max_age=MAX_AGE_S, httponly=True, samesite="Lax", secure=request.is_secure
+        doors.cookie, doors.pass_value, max_age=MAX_AGE_S, httponly=True, samesite="Lax", secure=request.is_secure
     )
     return response
 

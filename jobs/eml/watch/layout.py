@@ -61,6 +61,7 @@ def frame(address: Address | None = None, now: Summary | None = None, shown: Com
             html.A("Skip to content", href=f"#{MAIN}", className="skip"),
             html.Header(_header(address, now), className="top"),
             html.Div(banner(now), id=BANNER, role="status", className=banner_class(now)),
+            html.Div(AWAY, role="alert", className="banner bad away"),
             html.Main(shown, id=MAIN, tabIndex=-1),
             html.Footer("EML watch reads topics and registry, and writes nothing. Times are in UTC."),
         ],
@@ -91,6 +92,7 @@ def _header(address: Address | None, now: Summary | None) -> list[Component]:
     ]
 
 
+AWAY = "The server of this page does not answer, so what you see is old. Is `eml watch` still running?"
 SAVE_TITLE = "Save what is shown as one HTML file, to attach to a ticket"
 
 

@@ -40,6 +40,7 @@ def test_each_screen_is_told_to_everyone(opened, path):
     levels = page.evaluate(LEVELS)
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
     assert page.evaluate(NAMELESS) == []
+    assert page.locator(".place[aria-current=page]").count() == 1
     assert page.locator("table").count() == page.locator("table > caption").count()
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
     assert len(ids) == len(set(ids))
@@ -184,6 +185,18 @@ def test_what_is_wrong_stands_above_all(opened, fleet):
         expect(page.locator(".state")).to_have_text("Live")
     finally:
         fleet.set_problem("kafka", "")
+
+
+def test_a_page_whose_server_is_gone_says_that_it_is_old(opened, fleet):
+    with Page(fleet) as first:
+        visit = opened(url=first.start().url)
+        expect(visit.page.get_by_role("alert")).to_be_hidden()
+    expect(visit.page.get_by_role("alert")).to_contain_text("what you see is old")
+    with Page(fleet, port=first.port) as second:
+        second.start()
+        expect(visit.page.get_by_role("alert")).to_be_hidden()
+        visit.page.goto("about:blank")
+    visit.complaints.clear()  # that the server was gone
 
 
 def test_an_empty_fleet_says_what_to_do(opened):

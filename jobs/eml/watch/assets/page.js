@@ -46,6 +46,20 @@
     if (button?.classList.contains("copy")) copy(button);
   });
 
+  // -- a server that is gone: what is shown grows old, and says so
+  const ask = window.fetch.bind(window);
+  const answered = (well) => { if (well) delete root.dataset.away; else root.dataset.away = ""; };
+  window.fetch = async (...asked) => {
+    try {
+      const answer = await ask(...asked);
+      answered(answer.ok);
+      return answer;
+    } catch (error) {
+      answered(false);
+      throw error;
+    }
+  };
+
   // -- a hidden page asks for nothing
   document.addEventListener("visibilitychange", () => {
     window.dash_clientside?.set_props?.("tick", { disabled: document.hidden });
@@ -79,11 +93,16 @@
       const details = document.getElementById(id);
       if (details && !details.open) details.open = true;
     }
+    for (const place of document.querySelectorAll(".place")) {
+      if (place.classList.contains("here")) place.setAttribute("aria-current", "page");
+      else place.removeAttribute("aria-current");
+    }
     if (title) document.title = `${title.textContent} · EML watch`;
     tellSwitch();
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    new MutationObserver(findPlace).observe(document.getElementById("react-entry-point"), { childList: true, subtree: true });
+    const changes = { childList: true, subtree: true, attributeFilter: ["class"] };
+    new MutationObserver(findPlace).observe(document.getElementById("react-entry-point"), changes);
   });
 })();

@@ -23,8 +23,14 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
-test: chromium lint docs .venv/.ready .venv-peers/.ready ## Lint, build the documentation, then all tests (EML_DATA=folder adds those on data sets)
-	$(MAKE) --jobs=3 --output-sync=target --no-print-directory test-jobs test-tools test-rest  # most of it waits
+test: chromium environments ## Lint, then all tests, and the documentation (EML_DATA=folder adds those on data sets)
+	$(MAKE) --no-print-directory lint
+	$(MAKE) --jobs=4 --output-sync=target --no-print-directory docs test-jobs test-tools test-rest  # most of it waits
+
+.PHONY: environments
+environments:
+	$(MAKE) --jobs=3 --no-print-directory .venv/.packages .venv-peers/.packages .venv-docs/.packages
+	$(MAKE) --no-print-directory .venv/.ready .venv-peers/.ready  # one after another: both build the project
 
 # The tests on a real broker, registry and Flink, in two halves that take about as long, each with a stack of its own.
 JOBS := $(addprefix tests/integration/test_,job.py recovery.py restart.py scenarios.py graph.py cluster.py)

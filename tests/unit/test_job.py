@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+from tests.unit.local.listening import kafka, listening
+
 PYTHON = """
 import sys, time
 begun = time.process_time()
@@ -41,6 +43,13 @@ def test_a_broker_that_does_not_answer_is_named(tmp_path):
     last = said(tmp_path, 3, *NOBODY)
     assert last.count("\n") == 1
     assert "no answer from the brokers at 127.0.0.1:9 (connection refused): start Kafka there, or correct" in last
+
+
+def test_a_registry_that_does_not_answer_is_named(tmp_path):
+    with listening(kafka, 3) as broker:
+        last = said(tmp_path, 3, *NOBODY, "-S", f"kafka.bootstrap_servers={broker}")
+    assert last.count("\n") == 1
+    assert "http://127.0.0.1:9: no answer: Connection refused (does it run, and is registry.url right?)" in last
 
 
 def test_the_folder_s_settings_are_taken(tmp_path):

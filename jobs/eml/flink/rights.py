@@ -42,7 +42,7 @@ def _topic_problem(described: Any, setting: str, topic: str, operation: str) -> 
     except Exception as error:
         kind = cause_class(error)
         if kind == UNKNOWN:
-            return f"topic {topic!r} (kafka.{setting}) does not exist: create it, or name another"
+            return f"topic {topic!r} (kafka.{setting}) does not exist: create it (`eml topics create`), or name another"
         if kind == "TopicAuthorizationException":
             return f"topic {topic!r} (kafka.{setting}) is not shown to this user, if it exists: {allow}"
         raise

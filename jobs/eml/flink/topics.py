@@ -25,6 +25,12 @@ class KafkaCheckError(EmlError):
     """Kafka is not as the job needs it; the message lists all that is wrong and what to do."""
 
 
+class KafkaRefusedError(KafkaCheckError):
+    """The brokers do not answer, or do not let us in."""
+
+    exit_status = 3  # eml.terminal.UNREACHABLE
+
+
 def check(admin: Any, kafka: KafkaSettings, parallelism: int) -> None:  # noqa: ANN401  a Java object
     """Raise unless the brokers answer, the topics are there and ours to use, and transactions may last long enough."""
     _answered(admin, kafka)
@@ -32,7 +38,8 @@ def check(admin: Any, kafka: KafkaSettings, parallelism: int) -> None:  # noqa: 
     problems += rights.group_problems(admin, kafka) + rights.transaction_problems(admin, kafka)
     problems += _transaction_problems(admin, kafka)
     if problems:
-        raise KafkaCheckError("Kafka is not ready for this job:\n" + "\n".join(f"  - {line}" for line in problems))
+        listed = f" {problems[0]}" if len(problems) == 1 else "".join(f"\n  - {line}" for line in problems)
+        raise KafkaCheckError(f"Kafka is not ready for this job:{listed}")
 
 
 def topic_id(admin: Any, topic: str) -> str:  # noqa: ANN401
@@ -72,7 +79,7 @@ def admin_client(kafka: KafkaSettings) -> Iterator[Any]:
     """The connector's admin client with the job's settings."""
     wrong = mismatch(kafka)
     if wrong:
-        raise KafkaCheckError(wrong)
+        raise KafkaRefusedError(wrong)
     admin = _admin(kafka)
     try:
         yield admin
@@ -92,7 +99,7 @@ def _admin(kafka: KafkaSettings) -> Any:  # noqa: ANN401  a Java object
     try:
         return java_class("clients.admin.AdminClient").create(java_properties)
     except Exception as error:  # noqa: BLE001  py4j has one type for all of Java's
-        raise KafkaCheckError(f"no client for {kafka.bootstrap_servers}: {cause(error)}") from None
+        raise KafkaRefusedError(f"no client for {kafka.bootstrap_servers}: {cause(error)}") from None
 
 
 def _answered(admin: Any, kafka: KafkaSettings) -> None:  # noqa: ANN401
@@ -100,7 +107,7 @@ def _answered(admin: Any, kafka: KafkaSettings) -> None:  # noqa: ANN401
     try:
         admin.describeCluster().nodes().get()
     except Exception as error:  # noqa: BLE001
-        raise KafkaCheckError(
+        raise KafkaRefusedError(
             f"no answer from the brokers at {kafka.bootstrap_servers} ({cause(error)}): {_advice(cause_class(error))}"
         ) from None
 

@@ -12,6 +12,8 @@ from eml.stream.errors import BadRecordError
 SchemaId = NewType("SchemaId", int)  # by which a registry and the frame of a record name a schema
 
 MAGIC = 0  # the only version of the frame
+JSON_BEGINS = b"{["
+SEND_AVRO = "send Avro in Confluent's wire format, as an Avro serializer with a schema registry writes it"
 HEADER = struct.Struct(">BI")  # magic, schema id
 HEADER_SIZE = HEADER.size  # 5: the payload begins here
 LARGEST_ID = 2**31 - 1  # ids are Java ints; a registry may answer a larger one with an error of its own
@@ -22,10 +24,11 @@ def unframe(value: bytes | None) -> SchemaId:
     if value is None:
         raise BadRecordError("no-value", "the record has no value (a tombstone)")
     if len(value) < HEADER_SIZE:
-        raise BadRecordError("not-framed", f"{len(value)} bytes are too few for a frame")
+        raise BadRecordError("not-framed", f"{len(value)} bytes are too few for a frame: {SEND_AVRO}")
     magic, schema_id = HEADER.unpack_from(value)
     if magic != MAGIC or schema_id > LARGEST_ID:
-        raise BadRecordError("not-framed", "the value does not begin with a zero byte and a schema id")
+        looks = "looks like JSON" if magic in JSON_BEGINS else "does not begin with a zero byte and a schema id"
+        raise BadRecordError("not-framed", f"the value {looks}: {SEND_AVRO}")
     return SchemaId(schema_id)
 
 

@@ -3,34 +3,15 @@
 import socket
 import ssl
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from eml.local.errors import UnreachableError
-from eml.local.listeners import API_VERSIONS, check, mismatch, speaks_tls
+from eml.local.listeners import check, mismatch, speaks_tls
 from eml.settings import KafkaSettings
-
-
-@contextmanager
-def listening(answer: Callable[[socket.socket], object], connections: int = 1) -> Iterator[str]:
-    """A listener that handles some connections; its address."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve() -> None:
-            for _ in range(connections):
-                connection, _ = server.accept()
-                with connection:
-                    answer(connection)
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"127.0.0.1:{server.getsockname()[1]}"
-        thread.join(5)
+from tests.unit.local.listening import kafka, listening
 
 
 @pytest.fixture(scope="module")
@@ -76,13 +57,6 @@ def test_nobody_there_is_not_known():
 
 
 # -- before a job starts -----------------------------------------------------------------------------------------------
-
-
-def kafka(connection: socket.socket) -> None:
-    """As a plain listener of Kafka does with its first request, and with a TLS greeting."""
-    said = connection.recv(100)
-    if said[:14] == API_VERSIONS[:14]:
-        connection.sendall(b"\0\0\0\x08" + API_VERSIONS[8:12] + b"\0\0\0\0")
 
 
 def http(connection: socket.socket) -> None:

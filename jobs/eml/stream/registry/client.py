@@ -209,8 +209,8 @@ class SchemaRegistry:
         return SchemaId(answer.body["id"])
 
     def check(self) -> None:
-        """Raise where no registry answers at the address, or it refuses our credentials."""
-        self.subjects()
+        """Raise where no registry answers at the address, or it refuses our credentials; nothing is logged."""
+        self._connection.ask("GET", "/subjects", answers.subjects, logged=False)
 
     def subjects(self) -> list[str]:
         """The names of all subjects; none where the answer is too long."""

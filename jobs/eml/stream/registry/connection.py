@@ -45,21 +45,26 @@ class RegistryConnection:
             kind, why = self._failure
             raise kind(why, whole_ms(wait_s))
 
-    def ask(self, method: str, path: str, read: Callable[[Answer], _T], body: object = None) -> _T:
+    def ask(
+        self, method: str, path: str, read: Callable[[Answer], _T], body: object = None, *, logged: bool = True
+    ) -> _T:
         """Ask, unless a failure is too recent; an answer that `read` does not understand is a failure, too."""
         self.check_backoff()
         try:
             found = read(self._http.ask(method, path, body))
         except AnswerError as error:
-            raise self.failed(RegistryUnavailableError, f"{self.url}: {error}") from None
+            raise self.failed(RegistryUnavailableError, f"{self.url}: {error}", logged=logged) from None
         self._backoff.succeeded()
         return found
 
-    def failed(self, kind: type[RegistryUnavailableError], why: str) -> RegistryUnavailableError:
+    def failed(
+        self, kind: type[RegistryUnavailableError], why: str, *, logged: bool = True
+    ) -> RegistryUnavailableError:
         """Ask for nothing for a while; the error to raise."""
         self._failure = kind, why
         self._backoff.failed(self._clock())
-        self.log_failure(why)
+        if logged:
+            self.log_failure(why)
         return kind(why, whole_ms(self._backoff.wait_s(self._clock())))
 
     def log_failure(self, why: str) -> None:

@@ -81,7 +81,7 @@ def java_version() -> Iterator[Finding]:
         return
     found = re.search(r'version "(\d+)', said)
     version = int(found[1]) if found else 0
-    first = said.partition("\n")[0]
+    first = next((line for line in said.splitlines() if 'version "' in line), said.partition("\n")[0])
     if version < JAVA:
         yield Finding("java", FAIL, f"{first}: Flink and Kafka need {JAVA}", fix)
     elif version > NEWEST_JAVA:

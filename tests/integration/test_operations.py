@@ -139,23 +139,6 @@ def test_init_takes_a_subject_where_there_are_no_records_yet(stack: Stack, job: 
     assert load(tmp_path / "b.toml", {}).record.subjects == (f"{job.topics.readings}-value",)
 
 
-@pytest.mark.parametrize(
-    ("messages", "said"),
-    [
-        ([Message(b"machine-1", b'{"temperature": 3.5}', AGO_MS)], "are JSON, not Avro"),
-        ([Message(None, b"\0\0\0\0\1", AGO_MS)], "have no key: the key is the device"),
-        ([Message(b"machine-1", b"\0\x7f\0\0\1!", AGO_MS)], "has no Avro schema with id 2130706433"),
-    ],
-    ids=["json", "no-key", "unknown-schema"],
-)
-def test_init_refuses_what_cannot_work(stack: Stack, tmp_path: Path, capsys, messages, said):
-    topic = Topics.new(stack).dead_letters  # any topic will do
-    send(stack, topic, messages)
-    assert init(stack, tmp_path / "eml.toml", "--topic", topic) == 1
-    assert said in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
-
-
 def test_init_names_the_nearest_topic(stack: Stack, tmp_path: Path, capsys):
     local_topics.create(stack.bootstrap_servers, [topic := f"turbines-{time.time_ns()}"])
     assert init(stack, tmp_path / "eml.toml", "--topic", topic[:-1]) == 1

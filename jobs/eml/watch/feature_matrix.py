@@ -64,18 +64,19 @@ def _devices(count: int) -> str:
 
 def _add(lines: list[_Line], old: ReadingSchema | None, new: ReadingSchema) -> None:
     """One more version's cells."""
-    by_name = {line.names[-1]: line for line in lines}
+    there = {line.names[-1]: line for line in lines if line.cells[-1] not in (ABSENT, VANISHED)}
+    gone = {line.names[-1]: line for line in lines if line.cells[-1] in (ABSENT, VANISHED)}
     if old is None:
         lines += [_Line([name], [_cell(new, name, SURVIVED)]) for name in new.space.names]
         return
     change, width = old.space.diff(new.space), len(lines[0].cells) if lines else 0
     for name in change.vanished:
-        by_name[name].cells.append(VANISHED)
+        there[name].cells.append(VANISHED)
     for name in new.space.names:
         if name in change.former:
-            _survive(by_name[change.former[name]], name, new, change)
-        elif name in by_name and name not in old.space.position:
-            by_name[name].cells.append(_cell(new, name, RETURNED))
+            _survive(there[change.former[name]], name, new, change)
+        elif name in gone:
+            gone[name].cells.append(_cell(new, name, RETURNED))
         else:
             lines.append(_Line([name], [ABSENT] * width + [_cell(new, name, AUGMENTED)]))
 

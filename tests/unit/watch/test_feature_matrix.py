@@ -2,8 +2,12 @@
 
 import json
 
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
 from eml.settings import RecordSettings
 from eml.stream.avro.reading_schema import compile_schema
+from eml.stream.errors import BadSchemaError
 from eml.stream.wire import SchemaId
 from eml.watch import feature_matrix
 from eml.watch.fleet_view import FleetView
@@ -53,6 +57,37 @@ def test_swapped_names_are_renames_of_both():
     matrix = feature_matrix.of_versions("s", [old, new])
     assert matrix.features == ["b", "a"]
     assert matrix.cells == [["survived", "renamed"]] * 2
+
+
+FIELDS = st.lists(
+    st.tuples(st.sampled_from("abcd"), st.lists(st.sampled_from("abcd"), max_size=2, unique=True), st.booleans()),
+    min_size=1,
+    unique_by=lambda drawn: drawn[0],
+)
+
+
+@given(st.lists(FIELDS, min_size=1, max_size=6))
+def test_columns_are_what_the_learner_sees_of_each_version(drawn):
+    schemas = []
+    for version, fields in enumerate(drawn, start=1):
+        try:
+            made = [field(name, aliases=aliases, **{"eml.retiring": mark}) for name, aliases, mark in fields]
+            schemas.append(schema(version, *made))
+        except BadSchemaError:  # two fields with one alias
+            assume(False)  # noqa: FBT003
+    matrix = feature_matrix.of_versions("s", schemas)
+    old = None
+    for column, new in enumerate(schemas):
+        cells = [row[column] for row in matrix.cells]
+        assert sum(cell not in ("absent", "vanished") for cell in cells) == len(new.space)
+        assert cells.count("retiring") == len(new.retiring)
+        if old is not None:
+            change = old.space.diff(new.space)
+            assert cells.count("vanished") == len(change.vanished)
+            if not new.retiring:
+                assert cells.count("renamed") == len(change.renamed)
+                assert cells.count("augmented") + cells.count("returned") == len(change.augmented)
+        old = new
 
 
 def test_notes_say_what_survivors_took_over():

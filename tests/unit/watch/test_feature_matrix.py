@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from eml.settings import RecordSettings
@@ -66,6 +66,17 @@ FIELDS = st.lists(
 )
 
 
+def test_a_name_of_a_feature_that_is_gone_may_be_given_to_another():
+    schemas = [schema(1, field("b"), field("a")), schema(2, field("b")), schema(3, field("a", aliases=["b"]))]
+    matrix = feature_matrix.of_versions("s", [*schemas, schema(4, field("a"), field("c"))])
+    assert matrix.cells == [
+        ["survived", "survived", "renamed", "survived"],
+        ["survived", "vanished", "absent", "absent"],
+        ["absent", "absent", "absent", "augmented"],
+    ]
+
+
+@settings(max_examples=30)
 @given(st.lists(FIELDS, min_size=1, max_size=6))
 def test_columns_are_what_the_learner_sees_of_each_version(drawn):
     schemas = []

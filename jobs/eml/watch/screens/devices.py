@@ -15,7 +15,7 @@ from eml.watch.screens.missing import missing
 from eml.watch.tables import Cell, Column, tile
 from eml.watch.views import DeviceDetail, DeviceRow, Fleet, PredictionRow
 
-NEWEST = 50  # predictions that are listed
+NEWEST = 30  # predictions that are listed
 SCORES = 3  # labels of a prediction that are shown with their scores
 NO_DEVICES = "No device yet: one appears with its first prediction."
 

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic  # `admin` does not name it as its own
 
-from eml.local.errors import LocalError
+from eml.local.errors import LocalError, UnreachableError
 
 PARTITIONS = 2
 TIMEOUT_S = 20.0
@@ -62,7 +62,7 @@ def partitions_of(bootstrap_servers: str, properties: Mapping[str, str]) -> dict
     try:
         found = admin.list_topics(timeout=TIMEOUT_S).topics
     except KafkaException as error:
-        raise LocalError(f"Kafka at {bootstrap_servers} does not answer: {error.args[0].str()}") from None
+        raise UnreachableError(f"Kafka at {bootstrap_servers} does not answer: {error.args[0].str()}") from None
     return {name: len(topic.partitions) for name, topic in found.items()}
 
 

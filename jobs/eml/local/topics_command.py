@@ -56,10 +56,11 @@ def _add_create(parser: argparse.ArgumentParser) -> None:
 
 
 def _create(arguments: argparse.Namespace) -> int:
-    from eml.local import topics  # noqa: PLC0415  Kafka's client would slow `eml --help`
+    from eml.local import listeners, topics  # noqa: PLC0415  Kafka's client would slow `eml --help`
     from eml.local.connection import librdkafka_properties  # noqa: PLC0415
 
     kafka = load_settings(arguments).kafka
+    listeners.check(kafka)  # a client asks an address where nobody is for twenty seconds
     names, properties = list(wanted(kafka).values()), librdkafka_properties(kafka.properties)
     made = topics.ensure(kafka.bootstrap_servers, names, arguments.partitions, arguments.replicas, properties)
     for name in names:
@@ -68,10 +69,11 @@ def _create(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from eml.local import topics  # noqa: PLC0415  Kafka's client would slow `eml --help`
+    from eml.local import listeners, topics  # noqa: PLC0415  Kafka's client would slow `eml --help`
     from eml.local.connection import librdkafka_properties  # noqa: PLC0415
 
     kafka = load_settings(arguments).kafka
+    listeners.check(kafka)
     there = topics.partitions_of(kafka.bootstrap_servers, librdkafka_properties(kafka.properties))
     found = {setting: (name, there.get(name)) for setting, name in wanted(kafka).items()}
     if arguments.json:

@@ -1,6 +1,7 @@
 """`eml topics` without a broker: which topics it makes, and what it says."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from eml import cli
-from eml.local import topics
+from eml.local import listeners, topics
+from eml.local.process import free_port
 
 NAMES = ["readings", "labels", "predictions", "scores", "evolutions", "dead-letters"]
 
@@ -49,6 +51,7 @@ def with_broker(monkeypatch: pytest.MonkeyPatch, admin: FakeAdmin) -> list[dict[
         return admin
 
     monkeypatch.setattr(topics, "AdminClient", client)
+    monkeypatch.setattr(listeners, "check", lambda _kafka: None)  # somebody listens
     return asked
 
 
@@ -74,8 +77,18 @@ def test_where_all_are_there_nothing_is_made(settings, monkeypatch):
 
 def test_a_broker_that_does_not_answer_is_named(settings, monkeypatch, capsys):
     with_broker(monkeypatch, FakeAdmin([], KafkaException(KafkaError(KafkaError._TRANSPORT))))
-    assert cli.main(["topics", "create", "--settings", str(settings)]) == 1
+    assert cli.main(["topics", "create", "--settings", str(settings)]) == 3
     assert "localhost:9092 does not answer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("action", ["create", "list"])
+def test_an_address_where_nobody_listens_is_told_at_once(settings, capsys, action):
+    nobody = f"127.0.0.1:{free_port()}"
+    settings.write_text(settings.read_text().replace("localhost:9092", nobody))
+    begun = time.monotonic()
+    assert cli.main(["topics", action, "--settings", str(settings)]) == 3
+    assert time.monotonic() - begun < 10, "a client would ask for twenty seconds"
+    assert f"no answer from the brokers at {nobody}" in capsys.readouterr().err
 
 
 def test_the_list_says_which_are_missing_and_under_which_setting(settings, monkeypatch, capsys):

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -130,3 +131,24 @@ def test_bash_completes_commands_and_choices():
 def test_zsh_has_a_script_too(capsys):
     assert cli.main(["completion", "zsh"]) == 0
     assert capsys.readouterr().out.startswith("#compdef eml")
+
+
+# -- a broker that does not answer -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["tail predictions", "topics list", "topics create", "capture out.jsonl", "dead-letters list", "init --topic x"],
+)
+def test_a_wrong_broker_is_one_line_and_status_3_soon(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("EML_")]:
+        monkeypatch.delenv(name)
+    begun = time.monotonic()
+    addresses = ("-S", "kafka.bootstrap_servers=127.0.0.1:9", "-S", "registry.url=http://127.0.0.1:9")
+    assert cli.main([*command.split(), *addresses]) == terminal.UNREACHABLE
+    assert time.monotonic() - begun < 8, "two seconds on a machine that has nothing else to do"
+    err = capsys.readouterr().err
+    assert err.startswith(f"eml {command.split()[0]}")
+    assert "correct kafka.bootstrap_servers" in err
+    assert err.count("\n") == 1

@@ -56,10 +56,10 @@ def _up(arguments: argparse.Namespace) -> int:
         _say("The stack runs already.")
     else:
         if not all(jars.folder_of(name).is_dir() for name in ("broker", "registry")):
-            _say("Getting the jars (once, about 230 MB) ...")
+            sys.stderr.write("Getting the jars (once, about 230 MB) ...\n")
             for name in jars.SETS:
                 jars.jars(name)
-        _say("Starting (about half a minute) ...")
+        sys.stderr.write("Starting (about half a minute) ...\n")
         known = background.up(folder, arguments.broker, arguments.registry)
     status = _report(known, background.health(known))
     if status == OK:

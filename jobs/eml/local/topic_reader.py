@@ -16,7 +16,7 @@ from confluent_kafka.admin._metadata import TopicMetadata
 
 from eml.local.connection import librdkafka_properties
 from eml.local.errors import CaptureError, UnreachableError
-from eml.local.listeners import mismatch
+from eml.local.listeners import check, mismatch
 from eml.local.record_lines import Arrived
 from eml.settings import KafkaSettings
 from eml.stream.keys import KafkaKey
@@ -24,7 +24,7 @@ from eml.stream.records import Position, Raw
 
 AT_ONCE = 2_000  # records per poll
 ANSWER_S = 15.0  # for a question to the broker
-REFUSED_S = 1.5  # until we look whether there is a connection at all
+REFUSED_S = 1.0  # until we look whether there is a connection at all
 FOLLOW_S = 0.5  # until what has come is handed over
 LEADER_S = 0.2  # between two looks for a partition's leader
 NO_LEADER = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
@@ -86,6 +86,8 @@ class TopicConsumer:
             yield
         except KafkaException as error:
             self._consumer.poll(0)  # hands over what the client found out meanwhile
+            if self._connecting:
+                check(self._kafka)  # says more, where nobody answers
             raise UnreachableError(self._unreadable(error.args[0].str())) from None
 
     def _unreadable(self, what: str) -> str:

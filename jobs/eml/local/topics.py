@@ -62,7 +62,10 @@ def partitions_of(bootstrap_servers: str, properties: Mapping[str, str]) -> dict
     try:
         found = admin.list_topics(timeout=TIMEOUT_S).topics
     except KafkaException as error:
-        raise UnreachableError(f"Kafka at {bootstrap_servers} does not answer: {error.args[0].str()}") from None
+        raise UnreachableError(
+            f"Kafka at {bootstrap_servers} does not answer: {error.args[0].str()}. Look at kafka.bootstrap_servers and"
+            " [kafka.properties]."
+        ) from None
     return {name: len(topic.partitions) for name, topic in found.items()}
 
 

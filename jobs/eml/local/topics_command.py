@@ -16,6 +16,7 @@ from eml.terminal import (
     load_settings,
     paint,
     positive,
+    progress,
     set_run,
     write_json,
 )
@@ -62,7 +63,8 @@ def _create(arguments: argparse.Namespace) -> int:
     kafka = load_settings(arguments).kafka
     listeners.check(kafka)  # a client asks an address where nobody is for twenty seconds
     names, properties = list(wanted(kafka).values()), librdkafka_properties(kafka.properties)
-    made = topics.ensure(kafka.bootstrap_servers, names, arguments.partitions, arguments.replicas, properties)
+    with progress("making topics"):
+        made = topics.ensure(kafka.bootstrap_servers, names, arguments.partitions, arguments.replicas, properties)
     for name in names:
         sys.stdout.write(f"{name:<20} {'made' if name in made else 'there already'}\n")
     return OK

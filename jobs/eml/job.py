@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from eml.local import listeners
+from eml.local.java import java
 from eml.settings import ON_CLUSTER, Settings, describe
 from eml.starting.local_run import is_local, log_environment
 from eml.starting.prometheus import metrics_environment
@@ -90,6 +91,8 @@ def _run(settings: Settings, options: dict[str, str], request: Request) -> bool:
     registry = SchemaRegistry(settings.registry, settings.record)
     registry.check()
     log_fields(settings)
+    if is_local():
+        java()  # its message says what to install; pyflink's says which shell script failed
     # Starts a JVM: not for --help, bad settings or addresses that do not answer, and only when its variables are set.
     from eml.flink import environment, pipeline, running, start, topics  # noqa: PLC0415
 

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.unit.local.listening import kafka, listening
 
@@ -50,6 +52,27 @@ def test_a_registry_that_does_not_answer_is_named(tmp_path):
         last = said(tmp_path, 3, *NOBODY, "-S", f"kafka.bootstrap_servers={broker}")
     assert last.count("\n") == 1
     assert "http://127.0.0.1:9: no answer: Connection refused (does it run, and is registry.url right?)" in last
+
+
+class Empty(BaseHTTPRequestHandler):
+    """A registry without a subject."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/subjects" else 404)
+        self.end_headers()
+        self.wfile.write(b"[]")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_no_java_says_what_to_install(tmp_path):
+    with listening(kafka, 3) as broker, ThreadingHTTPServer(("127.0.0.1", 0), Empty) as registry:
+        threading.Thread(target=registry.serve_forever, daemon=True).start()
+        addresses = f"kafka.bootstrap_servers={broker}", f"registry.url=http://127.0.0.1:{registry.server_port}"
+        last = said(tmp_path, 1, "-S", addresses[0], "-S", addresses[1])
+        registry.shutdown()
+    assert "holds no bin/java. Install a Java 17" in last.splitlines()[-1]
 
 
 def test_the_folder_s_settings_are_taken(tmp_path):

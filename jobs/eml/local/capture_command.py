@@ -5,7 +5,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from eml.terminal import OK, add_settings, examples, load_settings, positive, set_run
+from eml.terminal import OK, add_settings, examples, load_settings, positive, progress, set_run
 
 LONGEST_MS = 15  # digits of milliseconds since 1970
 
@@ -50,7 +50,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from eml.local.topic_reader import Wanted  # noqa: PLC0415
 
     chosen = Wanted(frozenset(arguments.key), arguments.records, arguments.from_ms, arguments.to_ms)
-    captured = capture(load_settings(arguments), arguments.file, chosen)
+    with progress("reading Kafka"):
+        captured = capture(load_settings(arguments), arguments.file, chosen)
     records, keys = sum(captured.records.values()), len(captured.records)
     sys.stdout.write(f"{arguments.file}: {records} records of {keys} keys, {captured.schemas} schemas\n")
     if captured.unusable:

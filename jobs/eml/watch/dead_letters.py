@@ -1,6 +1,6 @@
 """The newest dead letters, as they came, and counts of all.
 
-Kept by `fleet_view`; `dead_letter_detail` decodes one when somebody opens it. Bounded in number and in bytes. Pure.
+Kept by `fleet_records`; `dead_letter_detail` decodes one when somebody opens it. Bounded in number and in bytes. Pure.
 """
 
 from collections import Counter, deque

@@ -1,6 +1,6 @@
 """What is kept of one device: a few hundred bytes, its curve, and its newest predictions as they came.
 
-Kept by `devices`, filled by `fleet_view`, shown by `device_detail`. Pure.
+Kept by `devices`, filled by `fleet_records`, shown by `device_detail`. Pure.
 """
 
 from collections import deque

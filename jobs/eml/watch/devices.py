@@ -1,6 +1,6 @@
 """All devices, and counts of them that need no walk over them.
 
-Kept by `fleet_view`. Bounded: of more devices than `MOST` those are forgotten that were silent for longest, and of
+Kept by `fleet_records`. Bounded: of more devices than `MOST` those are forgotten that were silent for longest, and of
 predictions there are at most `ROWS`, shared among the devices. Pure.
 """
 

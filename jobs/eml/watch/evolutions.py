@@ -1,6 +1,6 @@
 """What happened to models: events, those alike put into one row.
 
-Kept by `fleet_view`; `evolution_group` says what a row holds. Alike are events of one kind between the same two
+Kept by `fleet_records`; `evolution_group` says what a row holds. Alike are events of one kind between the same two
 versions that came within minutes of each other. The newest `MOST` rows are kept. Pure.
 """
 

@@ -1,7 +1,7 @@
 """What each version of a subject has of each feature.
 
-Called by `schemas` with what the registry says, and by `fleet_view` for the notes of what survivors took over. A row is
-one feature under all the names it had; versions are compared as the learner compares them. Pure.
+Called by `schema_watch` with what the registry says, and by `fleet_view` for the notes of what survivors took over. A
+row is one feature under all the names it had; versions are compared as the learner compares them. Pure.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
 """Right answers of the whole fleet.
 
-Kept by `fleet_view`. Pure.
+Kept by `fleet_records`. Pure.
 """
 
 from collections.abc import Sequence

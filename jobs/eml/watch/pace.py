@@ -1,6 +1,6 @@
 """How many predictions a second, how long they take, and how many are still to come.
 
-Kept by `fleet_view`. Goes by the times that Kafka holds, so reading back what came long ago changes nothing. Pure.
+Kept by `fleet_records`. Goes by the times that Kafka holds, so reading back what came long ago changes nothing. Pure.
 """
 
 from collections import Counter, deque

@@ -1,6 +1,6 @@
-"""Reads what the job writes, from a time in the past on, and tells the fleet's view of it.
+"""Reads what the job writes, from a time in the past on, and tells `fleet_records` of it.
 
-A thread started by `command`; calls `outputs` for the messages and `decoding` for their fields. It goes on when topics
+A thread of `session`; calls `outputs` for the messages and `decoding` for their fields. It goes on when topics
 come later, when the broker or the job starts again and when a record cannot be read; the page says what is wrong.
 """
 
@@ -16,7 +16,7 @@ from eml.local.listeners import mismatch
 from eml.settings import KafkaSettings
 from eml.watch.dead_letters import Arrived
 from eml.watch.decoding import Decoder, UnreadableError
-from eml.watch.fleet_view import FleetView
+from eml.watch.fleet_records import FleetRecords
 from eml.watch.outputs import Found, Outputs
 
 LOOK_S = 5.0  # between two looks at which topics there are
@@ -39,7 +39,7 @@ class Source:
 class Reader(Thread):
     """One thread."""
 
-    def __init__(self, source: Source, view: FleetView) -> None:
+    def __init__(self, source: Source, view: FleetRecords) -> None:
         super().__init__(name="eml-watch-kafka", daemon=True)
         self._source, self._view = source, view
         kafka = source.kafka

@@ -1,6 +1,6 @@
 """Devices by schema version over time, from the moments at which a device was first seen under another version.
 
-Fed by `fleet_view` with changes, not with records; read as `views.Rollout`. The order in which changes come does not
+Fed by `fleet_records` with changes, not with records; read as `views.Rollout`. The order in which changes come does not
 matter, so topics may be read back partition by partition. Pure.
 """
 

@@ -1,14 +1,14 @@
 """Asks the registry now and then: which versions the predictions name, and what versions there are.
 
-A thread started by `command`; calls `registry`, tells `fleet_view`. A registry that does not answer is asked again, and
-the page says so.
+A thread of `session`; calls `registry`, tells `fleet_records`. A registry that does not answer is asked again, and the
+page says so.
 """
 
 from threading import Event, Thread
 
 from eml.stream.errors import BadSchemaError
 from eml.watch import feature_matrix
-from eml.watch.fleet_view import FleetView
+from eml.watch.fleet_records import FleetRecords
 from eml.watch.registry import UNAVAILABLE, Registry
 
 EVERY_S = 10.0
@@ -18,7 +18,7 @@ PART = "registry"  # of the problems
 class SchemaWatch(Thread):
     """One thread."""
 
-    def __init__(self, registry: Registry, view: FleetView, every_s: float = EVERY_S) -> None:
+    def __init__(self, registry: Registry, view: FleetRecords, every_s: float = EVERY_S) -> None:
         super().__init__(name="eml-watch-registry", daemon=True)
         self._registry, self._view, self._every_s = registry, view, every_s
         self._ended = Event()

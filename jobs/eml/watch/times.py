@@ -1,7 +1,7 @@
 """When something happened, from clocks that may be wrong.
 
-Called by `fleet_view` for every record. Readings carry the time of a device or of the broker; curves are drawn over it,
-because predictions of a job that catches up all come at once.
+Called by `fleet_records` for every record. Readings carry the time of a device or of the broker; curves are drawn over
+it, because predictions of a job that catches up all come at once.
 """
 
 import time

@@ -7,7 +7,7 @@ import pytest
 from eml.watch import devices as devices_module
 from eml.watch import times
 from eml.watch.dead_letters import Arrived
-from eml.watch.fleet_view import FleetView
+from eml.watch.fleet_view import FleetView, Surroundings
 from eml.watch.views import PAGE_ROWS, Fleet
 from tests.watched import BEGIN_MS, IDS, SyntheticFleet, dead_letter_headers, evolution, framed, prediction, recovery
 from tests.watched import score as score_of
@@ -136,6 +136,18 @@ def test_with_the_first_score_labels_inside_readings_are_counted_no_more():
     predicted(view, truth="healthy", source_offset=11)
     assert (view.summary().scored, view.summary().accuracy) == (1, 1.0)
     assert view.devices().rows[0].scored == 1
+
+
+def test_curves_look_back_on_a_window(records):
+    window_ms = 20_000
+    view = fed(records, FleetView(Surroundings(window_ms=window_ms)))
+    newest = records[-1].time_ms
+    device = view.device("pump-00007")
+    assert device is not None
+    for times_ms in (view.accuracy().times_ms, view.rollout().times_ms, device.accuracy.times_ms):
+        assert newest - 1.5 * window_ms <= times_ms[0] < newest
+    assert sum(counts[0] for counts in view.rollout().devices.values()) == 60
+    assert view.summary().scored == sum(each.topic == "scores" for each in records)
 
 
 def test_latency_rate_and_lag_go_by_kafkas_times(monkeypatch):

@@ -6,7 +6,7 @@ Called by `page`; the screens come into `MAIN`.
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from eml.watch import addresses
+from eml.watch import addresses, words
 from eml.watch.addresses import Address
 from eml.watch.aria import PRESSED, labelled
 from eml.watch.views import Summary
@@ -92,6 +92,7 @@ def _header(address: Address | None, now: Summary | None) -> list[Component]:
     ]
 
 
+LONGEST_PROBLEM = 1_000  # characters: a broker's messages are part of it
 AWAY = "The server of this page does not answer, so what you see is old. Is `eml watch` still running?"
 SAVE_TITLE = "Save what is shown as one HTML file, to attach to a ticket"
 
@@ -115,7 +116,9 @@ def banner(now: Summary | None) -> str:
     """What is wrong and what to do; empty while all is well."""
     if now is None:
         return ""
-    return now.problem or ("Reading what the topics hold; numbers grow until that is done." if now.reading else "")
+    return words.plain(now.problem, LONGEST_PROBLEM) or (
+        "Reading what the topics hold; numbers grow until that is done." if now.reading else ""
+    )
 
 
 def banner_class(now: Summary | None) -> str:

@@ -16,7 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from eml import __version__
 from eml.core.errors import EmlError
-from eml.watch import addresses
+from eml.watch import addresses, layout
 from eml.watch.addresses import Address
 from eml.watch.figures import CONFIG, Figure
 from eml.watch.rendering import Rendered
@@ -49,8 +49,9 @@ def document(fleet: Fleet, opened: Address | None = None) -> str:
     body = "".join(f"<article>{rendered.html(part)}</article>" for part in _parts(fleet, opened))
     scripts = [_plotly(), _drawing(rendered.figures)] if rendered.figures else []
     now = datetime.now(UTC).strftime("%-d %B %Y %H:%M:%S")
-    problem = fleet.summary().problem
-    banner = f'<div class="banner bad">{rendered.html(problem)}</div>' if problem else ""
+    summary = fleet.summary()
+    said = layout.banner(summary)
+    banner = f'<div class="{layout.banner_class(summary)}">{rendered.html(said)}</div>' if said else ""
     return DOCUMENT.format(
         policy=_policy(scripts),
         style=STYLE.read_text(encoding="utf-8"),

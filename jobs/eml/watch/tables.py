@@ -17,6 +17,7 @@ from eml.watch.aria import UNHEARD, labelled
 from eml.watch.views import PAGE_ROWS
 
 Cell = str | Component
+LONGEST_LINE = 8_192  # characters of a command: device names are part of it
 SHOWN = 200  # bars or list entries at most; what is beyond is counted
 
 
@@ -149,7 +150,7 @@ def commands(lines: Sequence[str], what: str) -> Component:
 
 def _command(line: str, what: str) -> Component:
     button = html.Button("Copy", type="button", className="copy", **labelled(f"Copy the line that {what}"))
-    return html.Li([html.Code(line), button])
+    return html.Li([html.Code(words.plain(line, LONGEST_LINE)), button])
 
 
 def when(time_ms: int) -> Component:

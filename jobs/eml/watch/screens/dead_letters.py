@@ -105,5 +105,7 @@ def _cards(detail: DeadLetterDetail) -> list[Component | None]:
 
 
 def _bytes(detail: DeadLetterDetail) -> Component:
-    dump = html.Pre("\n".join(detail.hex_lines), tabIndex=0, role="region", **labelled("The value's bytes in hex"))
+    dump = html.Pre(
+        "\n".join(map(words.plain, detail.hex_lines)), tabIndex=0, role="region", **labelled("The value's bytes in hex")
+    )
     return html.Div([html.P(words.plural(detail.length, "byte"), className="note"), dump])

@@ -17,7 +17,7 @@ from eml.watch.reader import NameOf, Reader, Source
 from eml.watch.registry import Registry
 from eml.watch.schema_watch import SchemaWatch
 
-JOIN_S = 10.0  # a question to a broker or registry that is away may take that long
+JOIN_S = 3.0  # a question to a broker or registry that is away may take longer; nothing is lost
 LOOK_S = 0.1
 PATIENCE_S = 8.0  # with something that goes wrong
 NAMES_S = 5.0  # for the registry

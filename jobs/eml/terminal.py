@@ -47,11 +47,18 @@ class CommandError(Exception):
         self.exit_status = status
 
 
+class _HelpFormatter(argparse.HelpFormatter):
+    """Breaks a text into lines, but for one that has lines of its own: examples keep them."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line that names the nearest known name; its subparsers are of this class, too."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  argparse's own
-        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)  # examples keep their lines
+        kwargs.setdefault("formatter_class", _HelpFormatter)
         super().__init__(*args, **kwargs)
 
     def error(self, message: str) -> NoReturn:
@@ -60,13 +67,19 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401
         """Refuse an option that this command does not have; a subparser takes all that follows its name."""
+        if self._subparsers is None:  # before argparse misses what was meant
+            given = sys.argv[1:] if args is None else list(args)
+            self._refuse_unknown(one for one in given[: [*given, "--"].index("--")] if one.startswith("--"))
         namespace, others = super().parse_known_args(args, namespace)
-        for option in others:
-            if option.startswith("-"):
-                self.error(
-                    f"there is no option {option}{_nearest(option.partition('=')[0], self._option_string_actions)}"
-                )
+        self._refuse_unknown(others)
         return namespace, others
+
+    def _refuse_unknown(self, options: Iterable[str]) -> None:
+        for option in options:
+            name = option.partition("=")[0]
+            known = name.startswith("--") and any(each.startswith(name) for each in self._option_string_actions)
+            if option.startswith("-") and not known:
+                self.error(f"there is no option {option}{_nearest(name, self._option_string_actions)}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401
         if action.choices is None or value in action.choices:

@@ -101,13 +101,14 @@ def test_a_reader_that_has_enough_is_no_error():
         (["try", "--setings", "x"], "there is no option --setings: did you mean --settings?"),
         (["try", "--setings=x"], "there is no option --setings=x: did you mean --settings?"),
         (["try", "-q"], "there is no option -q"),
+        (["other", "--flie", "x"], "there is no option --flie: did you mean --file?"),
     ],
 )
 def test_a_typo_is_answered_by_the_nearest_name(arguments, said, capsys):
     parser = terminal.Parser(prog="eml")
     commands = parser.add_subparsers()
     terminal.add_settings(commands.add_parser("try"))
-    commands.add_parser("other")
+    commands.add_parser("other").add_argument("--file", required=True)  # which argparse would miss first
     with pytest.raises(SystemExit) as stop:
         parser.parse_args(arguments)
     assert stop.value.code == terminal.USAGE

@@ -7,7 +7,7 @@ tool wants the text, and has the time.
 from dataclasses import replace
 from typing import Any
 
-from eml.local.errors import CaptureError
+from eml.local.errors import CaptureError, UnreachableError
 from eml.local.record_lines import Registered
 from eml.settings import Settings
 from eml.stream.avro.reading_schema import compile_schema
@@ -52,7 +52,7 @@ class RegisteredSchemas:
         try:
             answer = self._http.ask("GET", path)
         except AnswerError as error:
-            raise CaptureError(f"The registry at {self._http.url}: {error}. Look at registry.url.") from None
+            raise UnreachableError(f"The registry at {self._http.url}: {error}. Look at registry.url.") from None
         if answer.status not in (200, 404):
             raise CaptureError(f"The registry at {self._http.url} answers {answer.message}. Look at registry.url.")
         return answer

@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 
 from eml.watch import tables, words
 from eml.watch.aria import labelled
-from eml.watch.figures import CONFIG, Figure, accuracy, accuracy_text, rollout, rollout_text
+from eml.watch.figures import CONFIG, Figure, accuracy, accuracy_text, rollout, rollout_text, smoothed
 from eml.watch.tables import Cell, Column
 from eml.watch.views import Accuracy, Rollout
 
@@ -35,6 +35,7 @@ def of_accuracy(curve: Accuracy) -> Component:
     """Right answers over time."""
     if all(value is None for value in curve.accuracy):
         return tables.nothing(NO_LABELS)
+    curve = smoothed(curve)
     columns = [Column("Time (UTC)"), *(Column(name, number=True) for name in ("EML", "A cold restart", "Scored"))]
     rows = [
         (

@@ -71,7 +71,8 @@ def _bands(devices: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
 
 def accuracy(curve: Accuracy) -> Figure:
     """Right answers over time; a cold restart as a shadow, what happened as marks on top."""
-    times, own, cold = smoothed(curve)
+    times = list(curve.times_ms)
+    own, cold = _percents(curve.accuracy), _percents(curve.cold)
     known = [value for value in [*own, *cold] if value is not None]
     low = max(0.0, 10 * (min(known, default=0.0) // 10) - 5)
     traces: list[Figure] = []
@@ -91,28 +92,38 @@ def accuracy(curve: Accuracy) -> Figure:
     return {"data": traces, "layout": layout}
 
 
-def smoothed(curve: Accuracy) -> tuple[list[int], list[float | None], list[float | None]]:
-    """Times and percents of points that stand for enough labels each: of few labels a share says little."""
-    enough = max(ENOUGH, sum(curve.scored) / MOST_POINTS)
-    times: list[int] = []
-    own: list[float | None] = []
-    cold: list[float | None] = []
+def smoothed(curve: Accuracy) -> Accuracy:
+    """The same in points that stand for enough labels each: of few labels a share says little."""
+    parts = _parts(curve.scored)
+    return Accuracy(
+        times_ms=[curve.times_ms[part.stop - 1] for part in parts],
+        accuracy=[_mean(curve.accuracy[part], curve.scored[part]) for part in parts],
+        cold=[_mean(curve.cold[part], curve.scored[part]) for part in parts],
+        scored=[sum(curve.scored[part]) for part in parts],
+        marks=curve.marks,
+    )
+
+
+def _parts(scored: Sequence[int]) -> list[slice]:
+    """Neighbours that have enough labels together; a rest that has few belongs to the part before it."""
+    enough = max(ENOUGH, sum(scored) / MOST_POINTS)
+    parts: list[slice] = []
     begin = labels = 0
-    for at, scored in enumerate(curve.scored):
-        labels += scored
-        if labels >= enough or at == len(curve.scored) - 1:
-            part = slice(begin, at + 1)
-            times.append(curve.times_ms[at])
-            own.append(_mean(curve.accuracy[part], curve.scored[part]))
-            cold.append(_mean(curve.cold[part], curve.scored[part]))
-            begin, labels = at + 1, 0
-    return times, own, cold
+    for at, count in enumerate(scored, 1):
+        labels += count
+        if labels >= enough:
+            parts.append(slice(begin, at))
+            begin, labels = at, 0
+    if begin < len(scored):
+        first = parts.pop().start if parts and labels < enough / 2 else begin
+        parts.append(slice(first, len(scored)))
+    return parts
 
 
 def _mean(shares: Sequence[float | None], weights: Sequence[int]) -> float | None:
     known = [(share, weight) for share, weight in zip(shares, weights, strict=True) if share is not None and weight]
     total = sum(weight for _, weight in known)
-    return 100 * sum(share * weight for share, weight in known) / total if total else None
+    return sum(share * weight for share, weight in known) / total if total else None
 
 
 def accuracy_text(curve: Accuracy) -> str:
@@ -168,6 +179,10 @@ def _upright(mark: Mark) -> Figure:
         "line": line,
         "layer": "below",
     }
+
+
+def _percents(values: Sequence[float | None]) -> list[float | None]:
+    return [None if value is None else 100 * value for value in values]
 
 
 def _layout(unit: str, hovermode: str) -> Figure:

@@ -17,6 +17,7 @@ from eml.watch.aria import UNHEARD, labelled
 from eml.watch.views import PAGE_ROWS
 
 Cell = str | Component
+LONG_VALUE = 12  # characters: a name, no number
 LONGEST_LINE = 8_192  # characters of a command: device names are part of it
 SHOWN = 200  # bars or list entries at most; what is beyond is counted
 
@@ -119,7 +120,8 @@ def _bar(value: float, largest: float, label: str) -> Component:
 
 def tile(name: str, value: Cell, note: Cell = "", tone: str = "") -> Component:
     """One number with its name, and what to hold it against."""
-    parts = [html.Dt(name), html.Dd(value, className="value")]
+    size = "value long" if isinstance(value, str) and len(value) > LONG_VALUE else "value"
+    parts = [html.Dt(name), html.Dd(value, className=size)]
     return html.Div([*parts, html.Dd(note, className="note")] if note else parts, className=f"tile {tone}".strip())
 
 

@@ -75,13 +75,15 @@ def test_many_versions_are_one_band_of_older_ones():
 
 
 def test_a_curve_is_as_smooth_as_its_labels_allow():
-    shares = [float(number % 2) for number in range(400)]
-    times, own, _ = figures.smoothed(Accuracy(range(400), shares, [None] * 400, [10] * 400, []))
-    assert len(times) == len(own) <= figures.MOST_POINTS
-    assert all(value is not None and 35 < value < 65 for value in own)
-    assert times[-1] == 399
+    shares = [float(number % 2) for number in range(404)]
+    smooth = figures.smoothed(Accuracy(range(404), shares, [None] * 404, [10] * 404, []))
+    assert len(smooth.times_ms) == len(smooth.accuracy) == len(smooth.scored) <= figures.MOST_POINTS
+    assert all(value is not None and 0.35 < value < 0.65 for value in smooth.accuracy)
+    assert smooth.times_ms[-1] == 403
+    assert sum(smooth.scored) == 4_040
     few = figures.smoothed(Accuracy([5], [1.0], [0.0], [1], []))
-    assert few == ([5], [100.0], [0.0])
+    assert (few.times_ms, few.accuracy, few.cold) == ([5], [1.0], [0.0])
+    assert figures.smoothed(Accuracy([], [], [], [], [])).times_ms == []
 
 
 def test_a_chart_says_in_words_what_it_draws():

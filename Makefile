@@ -54,7 +54,7 @@ test-rest: .venv/.ready .venv-peers/.ready
 chromium: ## Install Debian's Chromium for the tests of the page, where it is missing and this is root
 	@if ! command -v chromium chromium-browser google-chrome >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing Chromium ..."; \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium >/dev/null \
+		timeout 120 apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 600 apt-get install -qq --no-install-recommends chromium >/dev/null \
 			|| echo "Chromium cannot be had: the tests in a browser are skipped" >&2; \
 	fi
 

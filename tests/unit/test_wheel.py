@@ -43,6 +43,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_wheel_holds_the_schemas_and_reads_them(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
+        assets = {f"eml/watch/assets/{path.name}" for path in (ROOT / "jobs/eml/watch/assets").iterdir()}
+        assert len(assets) == 3
+        assert assets <= names
         archive.extractall(tmp_path)
     texts = sorted(
         str(path.relative_to(ROOT / "schemas").with_suffix("")) for path in (ROOT / "schemas").rglob("*.avsc")

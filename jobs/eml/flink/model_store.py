@@ -142,6 +142,14 @@ class ModelStore:
         self._cache.move_to_end(key)
         return live
 
+    def cached(self, key: KafkaKey) -> Live | None:
+        """The model of a key, where it is in the cache with its name, and still lives."""
+        live = self._cache.get(key)
+        if live is None or not live.model.key or self._is_over(live.index):
+            return None
+        self._cache.move_to_end(key)
+        return live
+
     def load(self, name: KeyName, parts: state_codec.StateParts) -> KeyModel:
         """A model from its parts."""
         return state_codec.load(name, self._settings, parts, self._warm_start)

@@ -9,7 +9,7 @@ code fail.
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 
 from pyflink.common import Row
 from pyflink.datastream import KeyedProcessFunction, RuntimeContext
@@ -28,7 +28,7 @@ from eml.stream.limits import in_pieces, record_size
 from eml.stream.model_keys import model_names
 from eml.stream.models import isolation, state_codec
 from eml.stream.models.key_model import KeyModel
-from eml.stream.models.reading_batch import LookUp, Results
+from eml.stream.models.reading_batch import LookUp, NewestSchema, Results
 from eml.stream.models.record_reader import schema_wait_ms
 from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.output.encoder import OutputIds
@@ -57,9 +57,9 @@ class EvolvingOperator(KeyedProcessFunction):
         compile_predictor()  # before a record waits for it
         settings, record, subjects = self._settings.registry, self._settings.record, Subjects.of(self._settings)
         self._rows = Rows(self._settings, self._ids)
-        cache = SchemaCache(settings.cached_schemas, SchemaId(max(self._ids)))
-        self._registry = SchemaRegistry(settings, record, subjects=subjects, cache=cache)
-        asker = SchemaRegistry(settings, record, subjects=subjects, cache=cache)  # for its own thread
+        schemas = SchemaCache(settings.cached_schemas, SchemaId(max(self._ids)))
+        self._registry = SchemaRegistry(settings, record, subjects=subjects, cache=schemas)
+        asker = SchemaRegistry(settings, record, subjects=subjects, cache=schemas)  # for its own thread
         self._newest = NewestVersions(asker, settings.newest_every_ms)
         self._store = ModelStore(runtime_context, self._settings)
         self._name_of = model_names(self._settings, self._key_schema)
@@ -67,6 +67,7 @@ class EvolvingOperator(KeyedProcessFunction):
         self._notices = Notices()
         self._out = Written()  # what the call at hand has given so far
         self._decode: Decode = decode
+        self._newest_of: NewestSchema = self._newest.newest  # asked once in a call for each subject
 
     def close(self) -> None:
         """Called by Flink at the end, also before a restart."""
@@ -81,7 +82,7 @@ class EvolvingOperator(KeyedProcessFunction):
         self._store.enter(ctx.get_current_key())
         call = self._rows.call(value)
         call.decode_together(self._registry.cached_schema)
-        self._decode = call.decode
+        self._decode, self._newest_of = call.decode, cache(self._newest.newest)
         self._metrics.replayed(call.replayed())
         for key, numbers in call.models.items():
             if not self._serve_columns(key, numbers, call):
@@ -91,6 +92,7 @@ class EvolvingOperator(KeyedProcessFunction):
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterator[Row]:
         """Time to ask the registry again for waiting records of the bucket."""
         self._store.enter(ctx.get_current_key())
+        self._newest_of = cache(self._newest.newest)
         due = [key for key, queue in self._store.queues().items() if queue.retry_at_ms <= timestamp]
         for key in due:
             self._serve(key, None, ctx)
@@ -115,7 +117,7 @@ class EvolvingOperator(KeyedProcessFunction):
             readings = call.readings(numbers, live.model.device_of)
             if no_name is not None or readings is None:
                 return False
-            results = live.model.serve(readings, self._newest.newest)
+            results = live.model.serve(readings, self._newest_of)
             written = self._rows.written(key, live.model.key, results)
         except STOPS:
             raise
@@ -153,6 +155,9 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def _live(self, key: KafkaKey) -> tuple[Live, RegistryUnavailableError | None]:
         """The model; where its name cannot be had now, without its learners, and why."""
+        live = self._store.cached(key)
+        if live is not None:
+            return live, None
         try:
             name = self._name_of(key)
         except RegistryUnavailableError as error:
@@ -222,7 +227,7 @@ class EvolvingOperator(KeyedProcessFunction):
         self._out.add(written)
 
     def _run(self, model: KeyModel, records: Sequence[Raw]) -> Results:
-        return model.step(records, self._look_up(model.key), self._newest.newest, self._decode)
+        return model.step(records, self._look_up(model.key), self._newest_of, self._decode)
 
     def _isolated(self, key: KafkaKey, live: Live, records: Sequence[Raw]) -> Results:
         """The same records from the state before them, in pieces: only what is at fault becomes a dead letter."""

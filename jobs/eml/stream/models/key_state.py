@@ -70,6 +70,15 @@ class KeyState:
 
     # -- what has to be written ------------------------------------------------------------------------------------
 
+    @property
+    def has_unwritten(self) -> bool:
+        """Whether anything changed since it was last written."""
+        models = self.models
+        if models is None:
+            return False
+        changed = self.position_changed or self.window_changed or self.others_changed
+        return changed or any(model.learner_changed or model.window_changed for model in models)
+
     def unwritten(self) -> Mapping[str, bool]:
         """Which parts changed since they were last written."""
         if self.models is None:

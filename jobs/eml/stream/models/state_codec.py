@@ -60,7 +60,7 @@ class StateUpdate(StateParts):
 
 def has_changes(key: KeyModel) -> bool:
     """Whether something may have changed since `take_changes`; a join is asked there."""
-    return key.join is not None or any(key.state.unwritten().values())
+    return key.join is not None or key.state.has_unwritten
 
 
 def take_changes(key: KeyModel, *, everything: bool = False, log: bool = False) -> StateUpdate:

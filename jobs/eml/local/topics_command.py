@@ -31,8 +31,7 @@ WRITTEN = ("predictions_topic", "scores_topic", "evolutions_topic", "dead_letter
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Register `eml topics`."""
     parser = subparsers.add_parser("topics", help="make the topics of a job that do not exist yet, or list them")
-    _add_create(parser)  # README's line until it says `eml topics create`: then this goes, and ACTION is required
-    actions = parser.add_subparsers(title="what to do", metavar="ACTION")
+    actions = parser.add_subparsers(title="what to do", metavar="ACTION", required=True)
     create = actions.add_parser(
         "create",
         help="make those that do not exist; the others stay as they are",

@@ -6,6 +6,7 @@ One job runs them all; each has a subject and keys of its own.
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -221,6 +222,15 @@ def test_labels_late(scenario: Scenario):
     said = scenario.wait()
     assert scenario.accuracy(said[-60:]) > 0.75
     scenario.labels(more)
+    scenario.wait_for_scores([*ids, *more])
+    scores, then = scenario.scores(), {str(one["event_id"]): one for one in said}
+    assert len(scores) == 160, "one for each label"
+    for score in scores:
+        assert (score["label"], score["truth"]) == (
+            then[score["event_id"]]["label"],
+            scenario.truth[str(score["event_id"])],
+        )
+        assert cast("int", score["wait_ms"]) > 0
 
 
 def _learnt(scenario: Scenario, version: int) -> None:

@@ -226,10 +226,8 @@ def test_labels_late(scenario: Scenario):
     scores, then = scenario.scores(), {str(one["event_id"]): one for one in said}
     assert len(scores) == 160, "one for each label"
     for score in scores:
-        assert (score["label"], score["truth"]) == (
-            then[score["event_id"]]["label"],
-            scenario.truth[str(score["event_id"])],
-        )
+        event_id = str(score["event_id"])
+        assert (score["label"], score["truth"]) == (then[event_id]["label"], scenario.truth[event_id])
         assert cast("int", score["wait_ms"]) > 0
 
 

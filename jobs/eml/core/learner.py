@@ -46,7 +46,7 @@ from eml.core.serialization import checksum
 from eml.core.state import State
 
 OBJECTS = 32_768  # bytes of a learner's small arrays and other objects, about
-COPY = 1_024  # bytes of a copy that shares the rest
+COPY = 16_384  # bytes of a copy that shares its state, with what is around it
 
 
 class EvolvingMetricLearner:

@@ -73,11 +73,11 @@ def test_new_keys_are_cheap_until_they_learn_also_when_they_are_read_again(tmp_p
         parts.append(state_codec.take_all(new))
         nbytes.append(state_codec.load(new.key, chosen, parts[-1]).nbytes)
     assert len(packed) == 1, "one packing for all"
-    assert max(nbytes) < 2_000, "they share what they are"
+    assert max(nbytes) < 20_000, "they share what they are"
     (one,) = {part.model for part in parts}
     taught = state_codec.load(KeyName("new"), chosen, parts[0])
     taught.step(records([1] * 60, labelled=1.0), look_up)
-    assert taught.nbytes > 20_000
+    assert taught.nbytes > 32_000
     assert state_codec.take_all(taught).model != one
 
 

@@ -1,22 +1,9 @@
-"""What all tests share: the data sets' folder, and Hypothesis made repeatable."""
+"""One BLAS thread, however pytest was started: the same sums each time, and no threads that wait for each other.
+
+Read before anything imports numpy, which looks at these when it is loaded; what a test starts inherits them.
+"""
 
 import os
-from pathlib import Path
 
-import hypothesis
-import pytest
-
-# derandomize: a red run is red again. No deadline: a busy machine is slow, not wrong.
-hypothesis.settings.register_profile("eml", derandomize=True, deadline=None)
-hypothesis.settings.load_profile("eml")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests marked `data` where EML_DATA is not set; a folder that is not there is a mistake, not a skip."""
-    folder = os.environ.get("EML_DATA")
-    if folder and not Path(folder).is_dir():
-        raise pytest.UsageError(f"EML_DATA names no folder: {folder}")
-    if not folder:
-        for item in items:
-            if item.get_closest_marker("data"):
-                item.add_marker(pytest.mark.skip(reason="EML_DATA is not set"))
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")

@@ -1,8 +1,11 @@
 """What `eml init` makes of a schema and some records: settings with reasons, or a line that says what to change."""
 
+import builtins
 import json
+import os
+import sys
 from collections import Counter
-from io import BytesIO
+from io import BytesIO, StringIO
 from typing import Any
 
 import fastavro
@@ -183,3 +186,27 @@ def test_nothing_is_asked_where_nobody_sits(tmp_path, monkeypatch, capsys):
     assert cli.main(["init", "--broker", "127.0.0.1:9", "--registry", "http://127.0.0.1:9", "--topic", "x"]) == 3
     assert "correct kafka.bootstrap_servers" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+class Terminal(StringIO):
+    """Where somebody sits."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_it_asks_for_what_is_not_given(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("EML_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    asked, answers = [], iter(["127.0.0.1:10", ""])
+
+    def typed(question: str) -> str:
+        asked.append(question)
+        return next(answers)
+
+    monkeypatch.setattr(builtins, "input", typed)
+    assert cli.main(["init", "--topic", "turbines"]) == 3
+    assert asked == ["Kafka's address [localhost:9092]: ", "the schema registry's URL [http://localhost:8081]: "]
+    assert "no answer from the brokers at 127.0.0.1:10" in capsys.readouterr().err

@@ -101,7 +101,9 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
 
     before = arguments.output if arguments.output.is_file() else None  # `eml local up` writes its addresses there
     set_ = Draft.of(before, _environment()).values | overrides(arguments.overrides)
-    chosen: dict[str, object] = dict(overrides(arguments.overrides))
+    # How to log in stands where the addresses do.
+    chosen = {name: value for name, value in set_.items() if name == "kafka.properties" or name.startswith("registry.")}
+    chosen |= overrides(arguments.overrides)
     chosen["kafka.bootstrap_servers"] = (
         arguments.broker or set_.get("kafka.bootstrap_servers") or _asked("Kafka's address", "--broker", BROKER)
     )

@@ -13,7 +13,7 @@ from tests.unit.docs.blocks import ROOT, Block, blocks, commands, pages, titled
 LANGUAGES = {"python", "sh", "toml", "json", "yaml", "text"}
 ELSEWHERE = {  # commands that are not ours
     *("pip", "source", "cp", "eval", "grep", "docker", "kubectl", "flink", "standalone-job.sh", "taskmanager.sh"),
-    *("python3.11", ".venv/bin/pip", "python"),
+    *("python3.11", ".venv/bin/pip", "python", "mkdir", "cd"),
 }
 LEAST = {"EML_KAFKA_BOOTSTRAP_SERVERS": "localhost:9092", "EML_REGISTRY_URL": "http://localhost:8081"}
 TARGETS = re.findall(r"^([\w./-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
@@ -120,7 +120,7 @@ def test_json_is_json(block: Block):
         assert [json.loads(line) for line in block.text.splitlines()]
 
 
-def test_the_tutorials_file_replays_as_it_says(tmp_path, capsys):
+def test_the_file_on_the_page_about_replays_does_what_it_says(tmp_path, capsys):
     file = tmp_path / "records.jsonl"
     file.write_text(titled("records.jsonl").text)
     assert cli.main(["replay", str(file)]) == 0

@@ -29,33 +29,42 @@ def nearest(D, start, end, found, near):
 
 
 @njit(nogil=True)
-def add_gap(q, place, T, U, rows, E, lost, total):
-    """Add an exemplar's embedding, by the columns that count, less the sample's."""
-    k = len(q)
-    gap = np.empty(k, dtype=np.float32)
-    by_columns = len(rows) > 0 or not lost
-    gap[:] = np.float32(0.0)
-    if by_columns:
-        for i in range(len(rows)):
-            e, direction = E[rows[i], 0, place], U[rows[i]]
-            for r in range(k):
-                gap[r] += e * direction[r]
+def embeddings(found, T, U, rows, E, lost):
+    """Embeddings (n, k) of exemplars, by the columns that count."""
+    n, k = len(found), len(T)
+    out = np.empty((n, k), dtype=np.float32)
     if lost:
-        for r in range(k):
-            total[r] += (T[r, place] - gap[r]) - q[r]
-    else:
-        for r in range(k):
-            total[r] += gap[r] - q[r]
+        for r in range(k):  # one row of T after the other: each is a page of memory
+            row = T[r]
+            for j in range(n):
+                out[j, r] = row[found[j]]
+        if len(rows) == 0:
+            return out
+    sums = np.empty(k, dtype=np.float32)
+    for j in range(n):
+        sums[:] = np.float32(0.0)
+        for i in range(len(rows)):
+            e, direction = E[rows[i], 0, found[j]], U[rows[i]]
+            for r in range(k):
+                sums[r] += e * direction[r]
+        if lost:
+            for r in range(k):
+                out[j, r] -= sums[r]
+        else:
+            out[j] = sums
+    return out
 
 
 @njit(nogil=True)
 def to_means(q, found, T, U, rows, E, lost):
     """Distance to the means of the nearest one, two, ... exemplars of a class, the nearest counting most."""
     k = len(q)
+    near = embeddings(found, T, U, rows, E, lost)
     total, squares = np.zeros(k, dtype=np.float32), np.zeros(k, dtype=np.float32)
     weight = np.float32(0.0)
     for j in range(len(found)):
-        add_gap(q, found[j], T, U, rows, E, lost, total)
+        for r in range(k):
+            total[r] += near[j, r] - q[r]
         share = np.float32(1.0 / (j + 1))
         weight += share
         for r in range(k):

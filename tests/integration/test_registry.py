@@ -14,7 +14,6 @@ from eml.settings import KafkaSettings, RecordSettings, RegistrySettings, Settin
 from eml.stream.errors import BadSchemaError, IncompatibleSchemaError
 from eml.stream.registry.client import SchemaRegistry
 from eml.stream.registry.subjects import Subjects
-from eml.stream.wire import frame
 
 TIMEOUT_S = 10
 
@@ -82,10 +81,10 @@ def test_a_schema_of_another_subject_is_foreign_and_one_of_our_record_s_name_is_
 def test_schemas_of_keys_need_not_be_records(registry, subject):
     topic = subject.removesuffix("-value")
     key_id = registry.register(f"{topic}-key", '"string"')
-    assert registry.key_schema(key_id)(frame(key_id, b"\x08pump")) == "pump"
+    assert registry.key_schema(key_id)(b"\x08pump") == "pump"
     device = {"type": "record", "name": f"D{uuid.uuid4().hex}", "fields": [{"name": "number", "type": "long"}]}
     key_id = registry.register(f"{topic}-device-key", json.dumps(device))
-    assert registry.key_schema(key_id)(frame(key_id, b"\x0e")) == "7"
+    assert registry.key_schema(key_id)(b"\x0e") == "7"
 
 
 def test_an_id_that_does_not_exist_is_unknown(registry):

@@ -23,7 +23,7 @@ from eml.flink.rows import Rows, Written
 from eml.settings import Settings, for_workers
 from eml.stream.avro.micro_batch import Decode, MicroBatch, decode
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
-from eml.stream.keys import KafkaKey, KeyName, ReadKey
+from eml.stream.keys import Headers, KafkaKey, KeyName, ReadKey
 from eml.stream.limits import in_pieces, record_size
 from eml.stream.model_keys import model_names
 from eml.stream.models import isolation, state_codec
@@ -37,7 +37,7 @@ from eml.stream.registry.client import SchemaRegistry
 from eml.stream.registry.newest_versions import NewestVersions
 from eml.stream.registry.schema_cache import SchemaCache
 from eml.stream.registry.subjects import Subjects
-from eml.stream.wire import SchemaId
+from eml.stream.wire import PREFIXES, SchemaId, SchemaRef
 
 log = logging.getLogger(__name__)
 
@@ -63,11 +63,13 @@ class EvolvingOperator(KeyedProcessFunction):
         self._newest = NewestVersions(asker, settings.newest_every_ms)
         self._store = ModelStore(runtime_context, self._settings)
         self._name_of = model_names(self._settings, self._key_schema)
+        self._prefix = PREFIXES[self._settings.record.schema_id_format]
         self._metrics = Metrics(runtime_context.get_metrics_group())
         self._notices = Notices()
         self._out = Written()  # what the call at hand has given so far
         self._decode: Decode = decode
         self._newest_of: NewestSchema = self._newest.newest  # asked once in a call for each subject
+        self._call: MicroBatch | None = None  # at hand
 
     def close(self) -> None:
         """Called by Flink at the end, also before a restart."""
@@ -81,6 +83,7 @@ class EvolvingOperator(KeyedProcessFunction):
         """A micro-batch of the bucket's models, column by column."""
         self._store.enter(ctx.get_current_key())
         call = self._rows.call(value)
+        self._call = call
         call.decode_together(self._registry.cached_schema)
         self._decode, self._newest_of = call.decode, cache(self._newest.newest)
         self._metrics.replayed(call.replayed())
@@ -101,7 +104,7 @@ class EvolvingOperator(KeyedProcessFunction):
     def _finished(self) -> Iterator[Row]:
         """The rows of a call."""
         written, self._out = self._out, Written()
-        self._decode = decode
+        self._decode, self._call = decode, None
         self._metrics.flush()
         yield from self._rows.rows(written)
 
@@ -159,7 +162,7 @@ class EvolvingOperator(KeyedProcessFunction):
         if live is not None:
             return live, None
         try:
-            name = self._name_of(key)
+            name = self._name_of(key, self._headers(key))
         except RegistryUnavailableError as error:
             live = self._store.get(key, NO_KEY_NAME)
             return live, None if live.model.key else error  # a model in the cache has its name
@@ -170,8 +173,18 @@ class EvolvingOperator(KeyedProcessFunction):
         self._store.forget(key)
         return self._store.take_waiting(key) if records is None else records
 
-    def _key_schema(self, schema_id: SchemaId) -> ReadKey:
-        return self._registry.key_schema(schema_id)
+    def _key_schema(self, name: SchemaRef) -> ReadKey:
+        return self._registry.key_schema(name)
+
+    def _headers(self, key: KafkaKey) -> Headers | None:
+        """Of a record with this key: they may name the key's schema."""
+        if self._settings.record.key_format != "avro":
+            return None
+        numbers = self._call.models.get(key) if self._call is not None else None
+        if self._call is not None and numbers:
+            return self._call.columns.headers[numbers[0]]
+        first = self._store.first_waiting(key)
+        return None if first is None else first.headers
 
     # -- records ---------------------------------------------------------------------------------------------------
 
@@ -194,7 +207,7 @@ class EvolvingOperator(KeyedProcessFunction):
     def _pause_ms(self, key: KafkaKey, name: KeyName) -> int:
         """How long the first waiting record must go on waiting; 0: its schema is there, or it is a bad record."""
         first = self._store.first_waiting(key)
-        return schema_wait_ms(first, self._look_up(name)) if first is not None else 0
+        return schema_wait_ms(first, self._look_up(name), self._prefix) if first is not None else 0
 
     def _look_up(self, name: KeyName) -> LookUp:
         return partial(self._registry.reading_schema, key=name)
@@ -268,7 +281,7 @@ class EvolvingOperator(KeyedProcessFunction):
     def _name_pause_ms(self, key: KafkaKey) -> int:
         """How long the name of a key must be waited for; 0: it is there, or the key is a bad one."""
         try:
-            self._name_of(key)
+            self._name_of(key, self._headers(key))
         except RegistryUnavailableError as error:
             return error.retry_after_ms
         except BadRecordError:

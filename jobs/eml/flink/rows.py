@@ -16,6 +16,7 @@ from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.models.reading_batch import Results
 from eml.stream.output import dead_letters
 from eml.stream.output.encoder import Encoder, OutputIds
+from eml.stream.wire import PREFIXES
 
 HEADERS = Types.MAP(Types.STRING(), BYTES)
 # A micro-batch has a column for each of model, key, partition, offset, timestamp, value, headers and whether it is a
@@ -68,6 +69,7 @@ class Rows:
 
     def __init__(self, settings: Settings, ids: OutputIds) -> None:
         self._kafka, self._limits = settings.kafka, settings.limits
+        self._prefix = PREFIXES[settings.record.schema_id_format]
         self._by_key = settings.model.by == "key"
         self._encoder = Encoder(ids, settings.limits.event_bytes)
 
@@ -79,6 +81,7 @@ class Rows:
             self._kafka.readings_topic,
             self._kafka.labels_topic,
             self._limits,
+            self._prefix,
         )
 
     def written(self, key: KafkaKey, name: KeyName, results: Results) -> Written:

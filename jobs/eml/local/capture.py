@@ -6,7 +6,7 @@ form. Knows no model. When a schema was registered, no registry tells: a schema 
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import islice
 from pathlib import Path
@@ -19,15 +19,15 @@ from eml.local.registered import RegisteredSchemas
 from eml.local.topic_reader import TopicReader, Wanted
 from eml.settings import Settings
 from eml.stream.errors import BadRecordError
-from eml.stream.wire import unframe
+from eml.stream.wire import HEADER_SIZE, PREFIXES, SchemaRef, schema_of
 
 ALL = Wanted()
 
 
 class Schemas(Protocol):
-    """Whoever knows schemas by their ids."""
+    """Whoever knows schemas by their ids and GUIDs."""
 
-    def schema(self, schema_id: int) -> Registered | None:
+    def schema(self, name: SchemaRef) -> Registered | None:
         """The schema, if there is one."""
 
 
@@ -48,7 +48,8 @@ def capture(settings: Settings, path: Path, wanted: Wanted = ALL) -> Captured:
         partitions = reader.records(topics, wanted)
     schemas = RegisteredSchemas(settings)
     try:
-        entries = list(with_schemas(islice(in_time(partitions), wanted.most), schemas))
+        prefix = PREFIXES[settings.record.schema_id_format]
+        entries = list(with_schemas(islice(in_time(partitions), wanted.most), schemas, prefix))
     finally:
         schemas.close()
     counts = Counter(entry.key for entry in entries if isinstance(entry, Arrived))
@@ -66,17 +67,23 @@ def in_time(partitions: Iterable[Sequence[Arrived]]) -> Iterator[Arrived]:
     return merge(*partitions, key=lambda arrived: arrived.raw.position.timestamp_ms)
 
 
-def with_schemas(records: Iterable[Arrived], schemas: Schemas) -> Iterator[Entry]:
+def with_schemas(records: Iterable[Arrived], schemas: Schemas, prefix: int = HEADER_SIZE) -> Iterator[Entry]:
     """The records, each schema before the first that it wrote; a record whose schema cannot be had stands alone."""
-    asked: set[int] = set()
-    for arrived in records:
-        try:
-            schema_id = unframe(arrived.raw.value)
-        except BadRecordError:
-            schema_id = None  # the job's business: a dead letter
-        if schema_id is not None and schema_id not in asked:
-            asked.add(schema_id)
-            found = schemas.schema(schema_id)
-            if found is not None:
-                yield found
+    named = [(arrived, _schema_of(arrived, prefix)) for arrived in records]
+    names = dict.fromkeys(name for _, name in named if name is not None)
+    found = {name: schema for name in names if (schema := schemas.schema(name)) is not None}
+    guids = {schema.id: name for name, schema in found.items() if isinstance(name, str)}
+    written: set[int] = set()
+    for arrived, name in named:
+        schema = found.get(name) if name is not None else None
+        if schema is not None and schema.id not in written:
+            written.add(schema.id)
+            yield replace(schema, guid=guids.get(schema.id, ""))
         yield arrived
+
+
+def _schema_of(arrived: Arrived, prefix: int) -> SchemaRef | None:
+    try:
+        return schema_of(arrived.raw.value, arrived.raw.headers, prefix)[0]
+    except BadRecordError:
+        return None  # the job's business: a dead letter

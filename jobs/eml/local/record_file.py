@@ -8,9 +8,9 @@ is done with it, and refuses what cannot have happened. Knows no model and no br
      "timestamp": 1731750000000, "headers": {"trace": "MQ=="}}               bytes in base64, as they are in Kafka
     {"key": "pump-1", "record": {"temperature": 61.5}, "schema_id": 7}       the same by hand: encoded when it is read
 
-A schema needs only `schema` and `id`, a record only its key and `value` or `record`. What is left out: the subject of
-the readings topic and its next version; the readings topic, partition 0, the line's number as offset, and 1000 times
-that as timestamp. Empty lines and lines that begin with # are skipped.
+A schema needs only `schema` and `id` (and `guid`, where records name it by that), a record only its key and `value` or
+`record`. What is left out: the subject of the readings topic and its next version; the readings topic, partition 0, the
+line's number as offset, and 1000 times that as timestamp. Empty lines and lines that begin with # are skipped.
 """
 
 import json
@@ -22,7 +22,7 @@ from eml.local.errors import RecordFileError
 from eml.local.record_lines import Arrived, Entry, LineError, Registered, arrived, read_object, registered
 from eml.stream import state_format
 from eml.stream.errors import BadRecordError
-from eml.stream.wire import unframe
+from eml.stream.wire import VALUE_SCHEMA, unframe
 
 __all__ = ["Arrived", "Entry", "Registered", "read", "text_of", "write"]
 
@@ -104,7 +104,8 @@ class _Reader:
                 "offsets rise; put the lines in order, or leave all offsets out"
             )
         self._offsets[place.topic, place.partition] = place.offset
-        self._remember_unknown(made.raw.value, line)
+        if VALUE_SCHEMA not in made.raw.headers:
+            self._remember_unknown(made.raw.value, line)
         return made
 
     def _remember_unknown(self, value: bytes | None, line: int) -> None:
@@ -117,12 +118,13 @@ class _Reader:
 
 
 def _schema_fields(entry: Registered) -> dict[str, object]:
-    return {
+    fields: dict[str, object] = {
         "schema": json.loads(entry.text),
         "id": entry.id,
         "subject": entry.subject,
         "version": entry.version,
     }
+    return {**fields, "guid": entry.guid} if entry.guid else fields
 
 
 def _record_fields(entry: Arrived) -> dict[str, object]:

@@ -19,7 +19,7 @@ from fastavro.types import Schema
 from eml.stream.records import Position, Raw
 from eml.stream.wire import LARGEST_ID, frame
 
-SCHEMA_FIELDS = ("schema", "id", "subject", "version")
+SCHEMA_FIELDS = ("schema", "id", "subject", "version", "guid")
 RECORD_FIELDS = ("key", "value", "record", "schema_id", "topic", "partition", "offset", "timestamp", "headers")
 MS_PER_LINE = 1000  # of time between records that do not say when they came
 
@@ -37,6 +37,7 @@ class Registered:
     subject: str
     version: int
     text: str
+    guid: str = ""  # by which records name it, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ def registered(said: Mapping[str, Any], line: int) -> Registered:
     """The schema of a line."""
     _refuse_unknown(said, SCHEMA_FIELDS)
     schema_id, version = _whole(said, "id"), _whole(said, "version")
-    return Registered(line, schema_id, _text(said, "subject"), version, _schema_text(said["schema"]))
+    guid = _text(said, "guid") if "guid" in said else ""
+    return Registered(line, schema_id, _text(said, "subject"), version, _schema_text(said["schema"]), guid)
 
 
 def arrived(said: Mapping[str, Any], line: int, schemas: Mapping[int, Registered]) -> Arrived:

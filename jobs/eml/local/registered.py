@@ -12,6 +12,7 @@ from eml.local.record_lines import Registered
 from eml.settings import Settings
 from eml.stream.avro.reading_schema import compile_schema
 from eml.stream.errors import BadSchemaError
+from eml.stream.registry import answers
 from eml.stream.registry.client import AROUND_SCHEMA
 from eml.stream.registry.http_client import Answer, AnswerError, RegistryHttp
 from eml.stream.registry.subjects import Subjects, newest_version
@@ -29,14 +30,23 @@ class RegisteredSchemas:
         self._record, self._subjects = settings.record, Subjects.of(settings)
         self.close = self._http.close
 
-    def schema(self, schema_id: int) -> Registered | None:
-        """The schema; None where the registry has none with this id that is Avro and stands alone."""
+    def schema(self, name: int | str) -> Registered | None:
+        """The schema; None where the registry has none with this id or GUID that is Avro and stands alone."""
+        schema_id = name if isinstance(name, int) else self._id_of(name)
+        if schema_id is None:
+            return None
         answer = self._ask(f"/schemas/ids/{schema_id}")
         text = _avro_text(answer)
         if text is None:
             return None
         subject, version = self._place(text, _places(self._ask(f"/schemas/ids/{schema_id}/versions")))
         return Registered(0, schema_id, subject, version, text)
+
+    def _id_of(self, guid: str) -> int | None:
+        try:
+            return answers.id_of_guid(self._ask(f"/schemas/guids/{guid}/ids"))
+        except AnswerError as error:
+            raise CaptureError(f"The registry at {self._http.url}: {error}. Look at registry.url.") from None
 
     def _place(self, text: str, places: list[tuple[str, int]]) -> tuple[str, int]:
         """Of the subjects and versions of a schema the one that the job takes; ("", 0) where there are none."""

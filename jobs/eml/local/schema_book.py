@@ -20,7 +20,7 @@ class SchemaBook:
     def __init__(self, settings: Settings) -> None:
         self._record = settings.record
         self._subjects = Subjects.of(settings)
-        self._known: dict[int, ReadingSchema | BadSchemaError] = {}
+        self._known: dict[int | str, ReadingSchema | BadSchemaError] = {}  # by id, and by GUID where it has one
         self._newest: dict[str, tuple[int, int]] = {}  # subject -> version and id
 
     def add(self, registered: Registered) -> None:
@@ -33,13 +33,15 @@ class SchemaBook:
             self._known[registered.id] = self._subjects.resolve(schema, places)
         except BadSchemaError as error:  # as in the job: a dead letter for every record that it wrote
             self._known[registered.id] = BadSchemaError(error.reason, f"schema {registered.id}: {error}")
+        if registered.guid:
+            self._known[registered.guid] = self._known[registered.id]
         self._newest[subject] = max(self._newest.get(subject, (0, 0)), (version, registered.id))
 
-    def look_up(self, schema_id: int) -> ReadingSchema:
-        """The schema with this id."""
-        found = self._known.get(schema_id)
+    def look_up(self, name: int | str) -> ReadingSchema:
+        """The schema with this id, or this GUID."""
+        found = self._known.get(name)
         if found is None:
-            raise BadSchemaError(UNKNOWN, f"the file names no schema {schema_id}")
+            raise BadSchemaError(UNKNOWN, f"the file names no schema {name}")
         if isinstance(found, BadSchemaError):
             raise BadSchemaError(found.reason, str(found))
         return found

@@ -17,6 +17,7 @@ from eml.stream.models.record_reader import LabelGroup, RecordReader
 from eml.stream.records import Raw
 from eml.stream.registry.client import SchemaRegistry
 from eml.stream.registry.subjects import Subjects
+from eml.stream.wire import PREFIXES
 
 TIMEOUT_MS = 15_000  # a registry's first answers are slow, and nothing waits behind us
 AT_ONCE = 1e6  # look-ups per second: the limits are for what devices invent
@@ -35,7 +36,8 @@ class RecordCheck:
         )
         self._registry = SchemaRegistry(patient, settings.record, subjects=Subjects.of(settings))
         self._reader = RecordReader(settings)
-        self._name = names_of(settings.record.key_format, settings.limits, self._registry.key_schema)
+        prefix = PREFIXES[settings.record.schema_id_format]
+        self._name = names_of(settings.record.key_format, settings.limits, self._registry.key_schema, prefix)
 
     def __enter__(self) -> Self:
         return self
@@ -46,7 +48,7 @@ class RecordCheck:
     def problem(self, raw: Raw) -> str:
         """Why it would be a dead letter; empty where nothing is seen."""
         try:
-            self._name(raw.key)
+            self._name(raw.key, raw.headers)
             return self._of_value(raw)
         except BadRecordError as error:
             return f"{error.reason}: {error}"

@@ -7,7 +7,7 @@ place is written with), another key.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -17,6 +17,7 @@ from typing import Any
 import fastavro
 
 from eml.core.errors import EmlError
+from eml.local.record_lines import Registered
 from eml.operations.dead_letters import Found
 from eml.operations.text import plain
 from eml.settings import RecordSettings
@@ -26,9 +27,9 @@ from eml.stream.keys import KafkaKey
 from eml.stream.output.dead_letter_reader import own_headers
 from eml.stream.output.dead_letters import OWN
 from eml.stream.records import REPLAYS, Position, Raw
-from eml.stream.wire import HEADER_SIZE, MAGIC, SchemaId, frame, unframe
+from eml.stream.wire import MAGIC, PREFIXES, VALUE_SCHEMA, SchemaRef, frame, schema_of
 
-SchemaText = Callable[[int], str | None]  # the text of a schema, by its id
+Schemas = Callable[[int | str], Registered | None]  # a schema, by its id or GUID
 Original = Callable[[str, int, int], Raw | None]  # the record at a place
 
 
@@ -50,15 +51,18 @@ class Repair:
         return bool(self.fields) or self.schema_id is not None
 
 
-def to_send(found: Found, repair: Repair, schema_text: SchemaText, original: Original, record: RecordSettings) -> Raw:
+def to_send(found: Found, repair: Repair, registered: Schemas, original: Original, record: RecordSettings) -> Raw:
     """The record with its own key, value and headers, placed where it came from."""
     letter = found.letter
     if not letter.topic or letter.partition is None or letter.offset is None:
         raise UnrepairableError("its headers do not say which topic it came from")
     raw = _whole(found, original) if letter.shortened else found.raw
-    value = _repaired(raw.value, repair, schema_text, record) if repair.of_value else raw.value
-    key = raw.key if repair.key is None else KafkaKey(repair.key.encode().decode("latin-1"))
     headers = {**own_headers(raw.headers), REPLAYS: str(letter.replays + 1).encode()}
+    value = raw.value
+    if repair.of_value:
+        value = _repaired(raw, repair, registered, record)
+        headers.pop(VALUE_SCHEMA, None)  # the schema's id stands in front now
+    key = raw.key if repair.key is None else KafkaKey(repair.key.encode().decode("latin-1"))
     place = Position(letter.topic, letter.partition, letter.offset, letter.timestamp_ms or 0)
     return replace(raw, key=key, value=value, headers=headers, position=place)
 
@@ -84,27 +88,30 @@ def _whole(found: Found, original: Original) -> Raw:
 # -- its value ---------------------------------------------------------------------------------------------------------
 
 
-def _repaired(value: bytes | None, repair: Repair, schema_text: SchemaText, record: RecordSettings) -> bytes:
+def _repaired(raw: Raw, repair: Repair, registered: Schemas, record: RecordSettings) -> bytes:
+    value, prefix = raw.value, PREFIXES[record.schema_id_format]
     if value is None:
         raise UnrepairableError("it has no value to repair")
-    schema_id = repair.schema_id if repair.schema_id is not None else _own_schema(value)
-    text = schema_text(schema_id)
-    if text is None:
-        raise UnrepairableError(f"the registry has no Avro schema {schema_id}: say with --with-schema which wrote it")
+    name, start = (repair.schema_id, None) if repair.schema_id is not None else _own_schema(raw, prefix)
+    schema = registered(name)
+    if schema is None:
+        raise UnrepairableError(f"the registry has no Avro schema {name}: say with --with-schema which wrote it")
+    schema_id, text = schema.id, schema.text
     said = _json(value)
     if said is None:
-        payload = _payload(value, text, schema_id, record)
+        starts = [start] if start is not None else [prefix, 0] if value[:1] == bytes([MAGIC]) else [0]
+        payload = _payload(value, starts, schema, record)
         if not repair.fields:
-            return frame(schema_id, payload)
+            return frame(schema_id, payload, prefix)
         said = fastavro.schemaless_reader(BytesIO(payload), _parsed(text), None)
-    for name, typed in repair.fields.items():
-        said = _changed(said, name, typed, text)
-    return frame(schema_id, _written(said, text))
+    for field_name, typed in repair.fields.items():
+        said = _changed(said, field_name, typed, text)
+    return frame(schema_id, _written(said, text), prefix)
 
 
-def _own_schema(value: bytes) -> SchemaId:
+def _own_schema(raw: Raw, prefix: int) -> tuple[SchemaRef, int]:
     try:
-        return unframe(value)
+        return schema_of(raw.value, raw.headers, prefix)
     except BadRecordError as error:
         raise UnrepairableError(f"{error}: say with --with-schema which schema wrote it") from None
 
@@ -120,15 +127,14 @@ def _json(value: bytes) -> Any:  # noqa: ANN401  a record's fields, of any types
     return said if isinstance(said, dict) else None
 
 
-def _payload(value: bytes, text: str, schema_id: int, record: RecordSettings) -> bytes:
+def _payload(value: bytes, starts: Sequence[int], schema: Registered, record: RecordSettings) -> bytes:
     """The Avro bytes behind the frame, or all of it where there is none."""
-    starts = [HEADER_SIZE, 0] if value[:1] == bytes([MAGIC]) else [0]
     for start in starts:
-        if decode_partially(value, start, text, record).whole:
+        if decode_partially(value, start, schema.text, record).whole:
             return value[start:]
-    seen = decode_partially(value, starts[0], text, record)
+    seen = decode_partially(value, starts[0], schema.text, record)
     where = f" (field {plain(seen.failed)})" if seen.failed else ""
-    raise UnrepairableError(f"schema {schema_id} did not write its bytes: {plain(seen.problem)}{where}")
+    raise UnrepairableError(f"schema {schema.id} did not write its bytes: {plain(seen.problem)}{where}")
 
 
 def _changed(said: dict[str, Any], name: str, typed: str, text: str) -> dict[str, Any]:

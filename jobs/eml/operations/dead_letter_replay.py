@@ -93,10 +93,6 @@ def _plan(consumer: TopicConsumer, settings: Settings, options: Options, found: 
     plan, schemas = Plan(), RegisteredSchemas(settings)
     sources = {settings.kafka.readings_topic, settings.kafka.labels_topic} - {""}
 
-    def schema_text(schema_id: int) -> str | None:
-        registered = schemas.schema(schema_id)
-        return None if registered is None else registered.text
-
     def original(topic: str, partition: int, offset: int) -> Raw | None:
         return newest.one(consumer, topic, partition, offset)
 
@@ -109,7 +105,7 @@ def _plan(consumer: TopicConsumer, settings: Settings, options: Options, found: 
                 plan.left_out.append((one, what))
                 continue
             try:
-                raw = to_send(one, options.repair, schema_text, original, settings.record)
+                raw = to_send(one, options.repair, schemas.schema, original, settings.record)
             except UnrepairableError as error:
                 plan.left_out.append((one, str(error)))
                 continue

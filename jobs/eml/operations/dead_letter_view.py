@@ -17,7 +17,7 @@ from eml.stream.errors import BadRecordError
 from eml.stream.output.dead_letter_reader import own_headers
 from eml.stream.output.dead_letters import OWN
 from eml.stream.state_format import text_of
-from eml.stream.wire import HEADER_SIZE, unframe
+from eml.stream.wire import PREFIXES, schema_of
 from eml.terminal import paint, write_json
 
 BYTES_SHOWN = 1_024  # of a value
@@ -37,22 +37,22 @@ def show(settings: Settings, found: Found, *, whole: bool, as_json: bool) -> Non
 
 def _decoded(settings: Settings, found: Found) -> tuple[str, PartialRecord | None]:
     """What is known of its schema, and its fields."""
-    value = found.raw.value or b""
+    value = found.raw.value
     try:
-        schema_id = unframe(found.raw.value)
+        name, start = schema_of(value, found.raw.headers, PREFIXES[settings.record.schema_id_format])
     except BadRecordError as error:
         return str(error), None
     schemas = RegisteredSchemas(settings)
     try:
-        registered = schemas.schema(schema_id)
+        registered = schemas.schema(name)
     except CaptureError as error:
-        return f"{schema_id}: {error}", None
+        return f"{name}: {error}", None
     finally:
         schemas.close()
     if registered is None:
-        return f"{schema_id}: the registry has no Avro schema with this id", None
+        return f"{name}: the registry has no Avro schema with this id", None
     where = f"{registered.subject} version {registered.version}" if registered.subject else "of no subject"
-    return f"{schema_id}, {where}", decode_partially(value, HEADER_SIZE, registered.text, settings.record)
+    return f"{registered.id}, {where}", decode_partially(value or b"", start, registered.text, settings.record)
 
 
 def _fields(found: Found, schema: str, decoded: PartialRecord | None) -> dict[str, object]:

@@ -66,6 +66,8 @@ class RecordSettings:
     label_field: str = "label"
     non_finite: Literal["reject", "missing"] = "reject"  # NaN and infinities: dead letters, or missing values
     key_format: Literal["text", "int", "long", "avro"] = "text"  # of the Kafka record's key
+    # How a value, and an Avro key, names its schema; a header __value_schema_id (__key_schema_id) always wins.
+    schema_id_format: Literal["confluent", "apicurio-8"] = "confluent"  # an id of 4 bytes in front, or of 8
     tombstones: Literal["count", "dead-letter"] = "count"  # records without a value, as compacted topics have them
     max_features: int = 4_096
     max_depth: int = 8  # of nested records

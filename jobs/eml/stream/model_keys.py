@@ -5,28 +5,30 @@ SQL (`flink.pipeline`), before it reaches Python. A model's key has the form of 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from eml.settings import ModelSettings, Settings
 from eml.stream.errors import BadRecordError
-from eml.stream.keys import KafkaKey, KeyName, LookUpKey, names_of
+from eml.stream.keys import Headers, KafkaKey, KeyName, LookUpKey, NameOf, names_of
+from eml.stream.wire import PREFIXES
 
 ALL = KafkaKey("all")  # the one model's key
 HEADER = "header:"
 NO_MODEL = "no-model"
 
 
-def model_names(settings: Settings, look_up: LookUpKey) -> Callable[[KafkaKey], KeyName]:
+def model_names(settings: Settings, look_up: LookUpKey) -> NameOf:
     """The function from a model's key to its name, with the errors of `keys.names_of`."""
     model = settings.model
     if model.by == "key":
-        return names_of(settings.record.key_format, settings.limits, look_up)
+        prefix = PREFIXES[settings.record.schema_id_format]
+        return names_of(settings.record.key_format, settings.limits, look_up, prefix)
     named = names_of("text", settings.limits, look_up)
 
-    def name(key: KafkaKey) -> KeyName:
+    def name(key: KafkaKey, headers: Headers | None = None) -> KeyName:
         if not key:
             raise BadRecordError(NO_MODEL, _no_model(model))
-        return named(key)
+        return named(key, headers)
 
     return name
 

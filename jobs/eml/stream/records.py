@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eml.stream.keys import KafkaKey, KeyName
+from eml.stream.wire import HEADER_SIZE
 
 Headers = Mapping[str, bytes | None]
 NO_HEADERS: Headers = {}
@@ -45,6 +46,7 @@ class Raw:
     headers: Headers
     key: KafkaKey = NO_KAFKA_KEY
     device: KeyName = NO_KEY_NAME  # whose record it is, where a model has many devices; empty: the model's
+    start: int = HEADER_SIZE  # of the payload in the value; `models.record_reader` knows it from the frame
     number: int = -1  # in the micro-batch that brought it; -1: it was kept meanwhile
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from eml.settings import RecordSettings
 from eml.stream.avro.partial_decoder import PartialRecord, decode_partially
 from eml.stream.errors import BadRecordError
-from eml.stream.wire import HEADER_SIZE, unframe
+from eml.stream.wire import PREFIXES, schema_of
 from eml.watch.dead_letters import Kept
 from eml.watch.lines import replay_dead_letter
 from eml.watch.views import DeadLetterDetail
@@ -38,13 +38,13 @@ def view(kept: Kept, schema_text: SchemaText, settings: RecordSettings, options:
 
 def _decoded(kept: Kept, schema_text: SchemaText, settings: RecordSettings) -> PartialRecord:
     try:
-        schema_id = unframe(kept.arrived.value)
+        name, start = schema_of(kept.arrived.value, kept.arrived.headers, PREFIXES[settings.schema_id_format])
     except BadRecordError as error:
         return PartialRecord((), str(error), "", 0)
-    text = schema_text(schema_id)
+    text = schema_text(name) if isinstance(name, int) else None  # the page asks for no GUIDs
     if text is None:
-        return PartialRecord((), f"schema {schema_id} cannot be had from the registry", "", 0)
-    return decode_partially(kept.arrived.value or b"", HEADER_SIZE, text, settings)
+        return PartialRecord((), f"schema {name} cannot be had from the registry", "", 0)
+    return decode_partially(kept.arrived.value or b"", start, text, settings)
 
 
 def hex_lines(data: bytes) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Self
 from eml.settings import LimitsSettings, Settings
 from eml.stream.errors import BadRecordError
 from eml.stream.keys import KafkaKey, names_of
+from eml.stream.wire import PREFIXES
 from eml.watch import times
 from eml.watch.decoding import Decoder
 from eml.watch.fleet_view import FleetView, Surroundings
@@ -85,7 +86,9 @@ class Session:
 
 def _names(settings: Settings, registry: Registry) -> NameOf:
     """What names the device of a dead letter: empty where its key is none."""
-    name = names_of(settings.record.key_format, LimitsSettings(), registry.key_reader)
+    name = names_of(
+        settings.record.key_format, LimitsSettings(), registry.key_reader, PREFIXES[settings.record.schema_id_format]
+    )
 
     def named(key: bytes | None) -> str:
         if not key:

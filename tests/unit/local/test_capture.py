@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -15,13 +16,14 @@ from eml.local.registered import RegisteredSchemas
 from eml.local.topic_reader import Wanted
 from eml.settings import RegistrySettings, Settings
 from eml.stream.records import Position, Raw
-from eml.stream.wire import frame
+from eml.stream.wire import VALUE_SCHEMA, frame
 from eml.watch import lines
 from tests.unit.local.kafka_fakes import KAFKA, VALUE, FakeConsumer, FakeMessage
 from tests.unit.stream.avro.encoding import field, record
 from tests.unit.stream.registry.registry_server import RegistryServer, serving
 
 SCHEMA = record(field("x", "double"))
+GUID = "0b7a4b56-6f0e-4d5c-9a3e-1f2d3c4b5a69"
 
 
 def arrived(partition: int, offset: int, timestamp_ms: int, value: bytes | None = VALUE, key: str = "pump") -> Arrived:
@@ -42,10 +44,11 @@ class Asked:
     """Schemas 7 and 8; counts what is asked."""
 
     def __init__(self) -> None:
-        self.ids: list[int] = []
+        self.ids: list[int | str] = []
 
-    def schema(self, schema_id: int) -> Registered | None:
-        self.ids.append(schema_id)
+    def schema(self, name: int | str) -> Registered | None:
+        self.ids.append(name)
+        schema_id = 8 if name == GUID else int(name)
         return Registered(0, schema_id, "readings-value", schema_id - 6, "{}") if schema_id in (7, 8) else None
 
 
@@ -57,6 +60,14 @@ def test_a_schema_stands_before_its_first_record_and_is_asked_for_once():
         [7, "record", "record", 8] + 6 * ["record"]
     )
     assert asked.ids == [7, 8, 9]
+
+
+def test_a_schema_that_records_name_in_two_ways_stands_once_with_both_names():
+    headers = {VALUE_SCHEMA: b"\x01" + uuid.UUID(GUID).bytes}
+    bare = Arrived(0, "pump", Raw(b"bare", Position("readings", 0, 1, 0), headers))
+    found = list(capture.with_schemas([arrived(0, 0, 0, frame(8, b"")), bare], Asked()))
+    assert [(one.id, one.guid) for one in found if isinstance(one, Registered)] == [(8, GUID)]
+    assert found[1:] == [arrived(0, 0, 0, frame(8, b"")), bare]
 
 
 @pytest.fixture

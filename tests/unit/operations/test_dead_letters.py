@@ -53,7 +53,7 @@ def dead(
 
 
 def sent(found: Found, original: Raw | None = None, **repair: object) -> Raw:
-    texts = {7: TEXT, 8: TEXT}
+    texts = {number: Registered(0, number, "readings-value", 2, TEXT) for number in (7, 8)}
     return to_send(found, Repair(**repair), texts.get, lambda *_: original, RecordSettings())  # type: ignore[arg-type]
 
 

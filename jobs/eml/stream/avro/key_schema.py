@@ -14,20 +14,19 @@ from eml.stream.avro.schema_parser import parse_type
 from eml.stream.avro.types import Type, is_uuid, shown, without_null
 from eml.stream.errors import BadRecordError, BadSchemaError
 from eml.stream.keys import BAD_KEY, NO_KEY, KeyName, ReadKey
-from eml.stream.wire import HEADER_SIZE
 
 SEPARATOR = "/"  # between the fields of a record
 SUPPORTED = "a key must be a string, an int, a long, an enum or a uuid, nullable or not, or a record of these"
 
 
 def compile_key(text: str, settings: RecordSettings) -> ReadKey:
-    """Check the schema of a key; the function from a framed key to its name."""
+    """Check the schema of a key; the function from a key's bytes behind its frame to its name."""
     read_key = _reader(parse_type(text, settings))
 
     def read(key: bytes) -> KeyName:
         found: list[str | None] = []
         try:
-            end = read_key(key, HEADER_SIZE, found)
+            end = read_key(key, 0, found)
         except IndexError:
             raise _does_not_fit("it is too short") from None
         except UnicodeDecodeError:

@@ -19,16 +19,16 @@ from eml.stream.errors import BadRecordError
 from eml.stream.keys import KafkaKey, KeyName
 from eml.stream.limits import headers_size, text_problem
 from eml.stream.records import NO_HEADERS, REPLAYS, Headers, Position, Raw, ReadingNames
-from eml.stream.wire import HEADER_SIZE, SchemaId, unframe
+from eml.stream.wire import HEADER_SIZE, VALUE_SCHEMA, Frame, SchemaRef, named_by
 
-Decode = Callable[[ReadingSchema, Sequence[Raw]], Decoded]  # of records that are all of one schema
+Decode = Callable[[ReadingSchema, Sequence[Raw]], Decoded]  # of records that are all of one schema, framed alike
 DeviceOf = Callable[[KafkaKey], KeyName]
-Cached = Callable[[SchemaId], ReadingSchema | None]  # the schema with an id, where no look-up is needed
+Cached = Callable[[SchemaRef], ReadingSchema | None]  # the schema of this name, where no look-up is needed
 
 
 def decode(schema: ReadingSchema, raws: Sequence[Raw]) -> Decoded:
     """Decode records by themselves."""
-    return schema.decode([raw.value or b"" for raw in raws], HEADER_SIZE)
+    return schema.decode([raw.value or b"" for raw in raws], raws[0].start if raws else HEADER_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ class MicroBatch:
     readings_topic: str
     labels_topic: str
     limits: LimitsSettings
+    prefix: int = HEADER_SIZE  # bytes before the payload, where no header names the schema
     models: dict[KafkaKey, list[int]] = field(default_factory=dict)  # the records of each, in their order
     _groups: list[_Group | None] = field(default_factory=list)  # of each record
     _rows: list[int] = field(default_factory=list)  # of each record in what was decoded of its group; -1: a bad one
@@ -106,15 +107,23 @@ class MicroBatch:
         count = len(self.columns.keys)
         self._groups, self._rows, self._places = [None] * count, [-1] * count, [-1] * count
         values = self.columns.values
-        by_frame: dict[bytes, list[int]] = {}
+        by_prefix: dict[bytes, list[int]] = {}
+        by_header: dict[bytes, list[int]] = {}
         for number, value in enumerate(values):
             if value is not None and len(value) <= self.limits.value_bytes and self._has_small_headers(number):
-                by_frame.setdefault(value[:HEADER_SIZE], []).append(number)
-        for frame, numbers in by_frame.items():
+                headers = self.columns.headers[number]
+                name = headers.get(VALUE_SCHEMA) if headers else None
+                if name is None:
+                    by_prefix.setdefault(value[: self.prefix], []).append(number)
+                else:
+                    by_header.setdefault(name, []).append(number)
+        frames = [(Frame(name, self.prefix), numbers) for name, numbers in by_prefix.items()]
+        frames += [(Frame(name, 0), numbers) for name, numbers in by_header.items()]
+        for frame, numbers in frames:
             schema = _schema_of(frame, cached)
             if schema is None:
                 continue
-            decoded = schema.decode([values[number] or b"" for number in numbers], HEADER_SIZE)
+            decoded = schema.decode([values[number] or b"" for number in numbers], frame.start)
             group = _Group(schema, decoded, dict(decoded.bad))
             for place, number in enumerate(numbers):
                 self._groups[number], self._places[number] = group, place
@@ -224,8 +233,8 @@ def _is_range(rows: Sequence[int]) -> bool:
     return rows[-1] - rows[0] + 1 == len(rows)
 
 
-def _schema_of(frame: bytes, cached: Cached) -> ReadingSchema | None:
+def _schema_of(frame: Frame, cached: Cached) -> ReadingSchema | None:
     try:
-        return cached(unframe(frame))
+        return cached(named_by(frame))
     except BadRecordError:
         return None  # its model says what is wrong with it

@@ -6,6 +6,7 @@ Data for the modules of this package, for the operator and for `eml replay`.
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from eml.stream.avro.micro_batch import ReadingColumns
 from eml.stream.avro.reading_schema import ReadingSchema
@@ -16,9 +17,8 @@ from eml.stream.output.events import EvolutionEvent
 from eml.stream.output.predictions import Predictions
 from eml.stream.output.scores import Score
 from eml.stream.records import Raw, RecordReference
-from eml.stream.wire import SchemaId
 
-LookUp = Callable[[SchemaId], ReadingSchema]
+LookUp = Callable[[Any], ReadingSchema]  # by a SchemaRef; what knows no GUIDs takes ids alone
 NewestSchema = Callable[[str], ReadingSchema | None]  # the newest version of a subject, as far as it is known
 
 

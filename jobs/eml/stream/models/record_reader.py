@@ -17,7 +17,7 @@ from eml.stream.limits import check_size, text_problem
 from eml.stream.models.reading_batch import LookUp, Results
 from eml.stream.output.dead_letters import DeadLetter
 from eml.stream.records import NO_KEY_NAME, Raw
-from eml.stream.wire import SchemaId, unframe
+from eml.stream.wire import PREFIXES, SchemaId, schema_of
 
 
 class LabelGroup(NamedTuple):
@@ -42,6 +42,7 @@ class RecordReader:
     def __init__(self, settings: Settings) -> None:
         self._labels_topic = settings.kafka.labels_topic
         self._limits = settings.limits
+        self._prefix = PREFIXES[settings.record.schema_id_format]
         self._counts_tombstones = settings.record.tombstones == "count"
         many = settings.model.by != "key"
         self._device_of = names_of(settings.record.key_format, settings.limits, _no_avro_keys) if many else None
@@ -51,7 +52,7 @@ class RecordReader:
     ) -> Iterator[ReadingColumns | LabelGroup]:
         """The good records; the others are in `results`."""
         readable = self._readable(records, look_up, results)
-        for _, group in groupby(readable, key=lambda one: (one.schema.id, one.is_label)):
+        for _, group in groupby(readable, key=lambda one: (one.schema.id, one.is_label, one.raw.start)):
             ones = list(group)
             schema, raws = ones[0].schema, [one.raw for one in ones]
             decoded = decode(schema, raws)
@@ -84,20 +85,22 @@ class RecordReader:
 
     def _look_up(self, raw: Raw, look_up: LookUp, results: Results) -> _Readable | None:
         """A record with its schema; None where it is a bad one."""
-        schema_id = None
+        ref = None
         is_label = bool(self._labels_topic) and raw.position.topic == self._labels_topic
         named = self._device_of is None
         try:
             raw.device = self.device_of(raw.key)
             named = True
             check_size(raw, self._limits)
-            schema_id = unframe(raw.value)
-            schema = look_up(schema_id)
+            ref, raw.start = schema_of(raw.value, raw.headers, self._prefix)
+            schema = look_up(ref)
+            ref = schema.id
             if is_label:
                 schema.check_label()
             else:
                 schema.check_reading()
         except BadRecordError as error:
+            schema_id = ref if isinstance(ref, int) else None  # a GUID that the registry has not told the id of
             results.dead_letters.append(dead_letter(raw, error, schema_id, of_key=not named))
             return None
         return _Readable(schema, raw, is_label)
@@ -117,10 +120,10 @@ class RecordReader:
         return decoded.only(good), [raws[row] for row in good]
 
 
-def schema_wait_ms(raw: Raw, look_up: LookUp) -> int:
+def schema_wait_ms(raw: Raw, look_up: LookUp, prefix: int) -> int:
     """How long a record must wait for its schema; 0: it is there, or the record is a bad one."""
     try:
-        look_up(unframe(raw.value))
+        look_up(schema_of(raw.value, raw.headers, prefix)[0])
     except BadRecordError:
         return 0
     except RegistryUnavailableError as error:

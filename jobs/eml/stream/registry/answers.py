@@ -23,6 +23,7 @@ class Verdict:
     mode: str = ""  # of compatibility; empty: the registry does not say
 
 
+DEFAULT_CONTEXT = "."
 UNRULED = Verdict(compatible=True)  # there is no version that it would have to be compatible with
 
 
@@ -77,6 +78,16 @@ def version_numbers(answer: Answer) -> list[int]:
     if answer.status != HTTPStatus.OK or not isinstance(answer.body, list):
         raise AnswerError(f"it answers {answer.message} instead of a subject's versions")
     return sorted(number for number in answer.body if isinstance(number, int))
+
+
+def id_of_guid(answer: Answer) -> SchemaId | None:
+    """The id of a schema with a GUID: of the default context, where there are several; None where there is no such."""
+    if answer.status == HTTPStatus.NOT_FOUND:
+        return None
+    if answer.status != HTTPStatus.OK or not isinstance(answer.body, list):
+        raise AnswerError(f"it answers {answer.message} instead of a schema's ids")
+    ids = {place.get("context"): _field(place, "id", int) for place in answer.body if isinstance(place, dict)}
+    return SchemaId(ids.get(DEFAULT_CONTEXT, next(iter(ids.values())))) if ids else None
 
 
 def newest(answer: Answer) -> Answer | None:

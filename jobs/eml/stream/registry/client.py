@@ -38,7 +38,7 @@ from eml.stream.registry.id_retries import IdRetries
 from eml.stream.registry.rate_limits import LookupLimits
 from eml.stream.registry.schema_cache import BoundedCache, SchemaCache
 from eml.stream.registry.subjects import Subjects, SubjectVersion, newest_version
-from eml.stream.wire import SchemaId
+from eml.stream.wire import Guid, SchemaId, SchemaRef
 
 UNKNOWN = "unknown-schema"
 AROUND_SCHEMA = 65_536  # bytes of an answer beside the schema itself
@@ -50,6 +50,7 @@ CONFIRMED_S = 1.0  # for how long a registry that returned a schema is believed 
 # Look-ups of keys' schemas are limited together, like those of one key: a sender that invents ids can invent as many
 # keys, and with an allowance for each it would use up the task's. No name has a control character.
 ALL_KEYS = "\0keys"
+_N = TypeVar("_N", SchemaId, Guid)
 _T = TypeVar("_T")
 
 
@@ -74,7 +75,7 @@ class SchemaRegistry:
         self._limits = LookupLimits(settings, clock())
         self._retries = IdRetries(settings)
         self._cache = SchemaCache(settings.cached_schemas) if cache is None else cache
-        self._unknown: OrderedDict[SchemaId, float] = OrderedDict()  # id -> until when; the oldest first
+        self._unknown: OrderedDict[SchemaRef, float] = OrderedDict()  # name -> until when; the oldest first
         self._confirmed_at = -math.inf
 
     def close(self) -> None:
@@ -83,51 +84,62 @@ class SchemaRegistry:
 
     # -- look-ups --------------------------------------------------------------------------------------------------
 
-    def reading_schema(self, schema_id: SchemaId, key: str = "") -> ReadingSchema:
-        """The schema with this id, from memory if it was asked for before; `key` is whose record wants it."""
-        return self._found(self._cache.readings, schema_id, key, self._reading)
+    def reading_schema(self, name: SchemaRef, key: str = "") -> ReadingSchema:
+        """The schema of this name, from memory if it was asked for before; `key` is whose record wants it."""
+        schema_id = self._id_of(name, key)
+        return self._found(self._cache.readings, schema_id, key, lambda: self._fetch(schema_id, self._reading))
 
-    def cached_schema(self, schema_id: SchemaId) -> ReadingSchema | None:
-        """The schema with this id, if it needs no look-up and can be used."""
-        found = self._cache.readings.get(schema_id)
+    def cached_schema(self, name: SchemaRef) -> ReadingSchema | None:
+        """The schema of this name, if it needs no look-up and can be used."""
+        schema_id = name if isinstance(name, int) else self._cache.guids.get(Guid(name))
+        found = self._cache.readings.get(SchemaId(schema_id)) if isinstance(schema_id, int) else None
         return None if isinstance(found, BadSchemaError) else found
 
-    def key_schema(self, schema_id: SchemaId) -> ReadKey:
+    def key_schema(self, name: SchemaRef) -> ReadKey:
         """The same for the schema of a key: what reads its name. Any subject will do."""
-        return self._found(self._cache.keys, schema_id, ALL_KEYS, self._key)
+        schema_id = self._id_of(name, ALL_KEYS)
+        return self._found(self._cache.keys, schema_id, ALL_KEYS, lambda: self._fetch(schema_id, self._key))
 
-    def _found(
-        self, known: BoundedCache[_T], schema_id: SchemaId, key: str, compiled: Callable[[SchemaId, Answer], _T]
-    ) -> _T:
-        found = known.get(schema_id)
+    def _id_of(self, name: SchemaRef, key: str) -> SchemaId:
+        """The id by which this registry names a schema: those that share a GUID may each have another."""
+        if isinstance(name, int):
+            return SchemaId(name)
+        return self._found(self._cache.guids, Guid(name), key, lambda: self._fetch_id(Guid(name)))
+
+    def _found(self, known: BoundedCache[_N, _T], name: _N, key: str, fetch: Callable[[], _T | BadSchemaError]) -> _T:
+        found = known.get(name)
         if found is None:
-            found = self._look_up(schema_id, key, compiled)
+            found = self._look_up(name, key, fetch)
             if len(known) < self._settings.cached_schemas:  # else others are forgotten for it, and asked for again
                 self._limits.found(key)
-            known.put(schema_id, found)
+            known.put(name, found)
         if isinstance(found, BadSchemaError):
             raise BadSchemaError(found.reason, str(found))  # a new one: tracebacks would pile up in the old one
         return found
 
-    def _look_up(
-        self, schema_id: SchemaId, key: str, compiled: Callable[[SchemaId, Answer], _T]
-    ) -> _T | BadSchemaError:
+    def _look_up(self, name: SchemaRef, key: str, fetch: Callable[[], _T | BadSchemaError]) -> _T | BadSchemaError:
         now = self._clock()
-        if self._unknown.get(schema_id, -math.inf) > now:
-            raise _unknown(schema_id)
-        self._retries.check(schema_id, now)
-        self._connection.check_backoff(OTHERS_FIRST_S if schema_id in self._retries else 0.0)
+        if self._unknown.get(name, -math.inf) > now:
+            raise _unknown(name)
+        self._retries.check(name, now)
+        self._connection.check_backoff(OTHERS_FIRST_S if name in self._retries else 0.0)
         self._limits.take(key, now)
         try:
-            found = self._fetch(schema_id, compiled)
+            found = fetch()
         except RegistryRefusedError as error:
-            raise self._refused(error, schema_id) from None
+            raise self._refused(error, name) from None
         except SchemaNotYetKnownError:
             raise
         except RegistryUnavailableError:
-            self._retries.outage(schema_id)
+            self._retries.outage(name)
             raise
-        self._retries.forget(schema_id)
+        self._retries.forget(name)
+        return found
+
+    def _fetch_id(self, guid: Guid) -> SchemaId:
+        found = self._connection.ask("GET", f"/schemas/guids/{guid}/ids", answers.id_of_guid)
+        if found is None:
+            raise self._not_found(guid)
         return found
 
     def _fetch(self, schema_id: SchemaId, compiled: Callable[[SchemaId, Answer], _T]) -> _T | BadSchemaError:
@@ -155,20 +167,21 @@ class SchemaRegistry:
         except BadSchemaError as error:
             raise BadSchemaError(BAD_KEY, str(error)) from None
 
-    def _not_found(self, schema_id: SchemaId) -> BadSchemaError | RegistryUnavailableError:
-        """What a 404 means: wait, if the registry may be behind; else the id is unknown, and that is remembered."""
+    def _not_found(self, name: SchemaRef) -> BadSchemaError | RegistryUnavailableError:
+        """What a 404 means: wait, if the registry may be behind; else the schema is unknown, and that is remembered."""
         now, highest = self._clock(), self._cache.ids.highest
-        is_near = 0 < schema_id <= highest + NEAR or (schema_id > 0 and not highest)
-        if is_near and self._retries.is_patient(schema_id, now):
-            what = f"{self._connection.url} does not know schema {schema_id}, which may be new (404)"
-            return self._retries.pause(schema_id, now, SchemaNotYetKnownError, what)
+        # A GUID does not tell how new it is.
+        is_near = not isinstance(name, int) or 0 < name <= highest + NEAR or (name > 0 and not highest)
+        if is_near and self._retries.is_patient(name, now):
+            what = f"{self._connection.url} does not know schema {name}, which may be new (404)"
+            return self._retries.pause(name, now, SchemaNotYetKnownError, what)
         self._check_known_ids()
-        self._retries.forget(schema_id)
-        self._unknown.pop(schema_id, None)
-        self._unknown[schema_id] = now + self._settings.unknown_id_ttl_ms / 1000
+        self._retries.forget(name)
+        self._unknown.pop(name, None)
+        self._unknown[name] = now + self._settings.unknown_id_ttl_ms / 1000
         if len(self._unknown) > self._settings.unknown_ids:
             self._unknown.popitem(last=False)
-        return _unknown(schema_id)
+        return _unknown(name)
 
     def _check_known_ids(self) -> None:
         """Raise where the registry lacks schemas that it had: it is still starting, or has lost them."""
@@ -235,7 +248,7 @@ class SchemaRegistry:
         verdict = self._connection.ask("POST", path, answers.verdict, {"schema": text})
         return verdict if verdict is UNRULED else replace(verdict, mode=self.compatibility(subject))
 
-    def _refused(self, error: RegistryRefusedError, schema_id: SchemaId | None = None) -> RegistryUnavailableError:
+    def _refused(self, error: RegistryRefusedError, schema_id: SchemaRef | None = None) -> RegistryUnavailableError:
         """A refusal while the job runs: records with cached schemas continue, and a rotated secret may come."""
         if error.forbidden and schema_id is not None:  # others may be allowed
             self._connection.log_failure(f"schema {schema_id}: {error}")
@@ -243,8 +256,13 @@ class SchemaRegistry:
         return self._connection.failed(CredentialsRefusedError, str(error))
 
 
-def _unknown(schema_id: SchemaId) -> BadSchemaError:
-    return BadSchemaError(UNKNOWN, f"the registry does not know schema {schema_id}")
+def _unknown(name: SchemaRef) -> BadSchemaError:
+    advice = ""
+    if name == 0:  # no registry counts from there: the first half of a longer id
+        advice = ' (if ids have 8 bytes, set record.schema_id_format = "apicurio-8")'
+    elif not isinstance(name, int):
+        advice = " (only Confluent's registry has GUIDs: with another one, have the producers write the schema's id)"
+    return BadSchemaError(UNKNOWN, f"the registry does not know schema {name}{advice}")
 
 
 def in_subject(schema: ReadingSchema, places: list[SubjectVersion], subjects: Subjects | None) -> ReadingSchema:

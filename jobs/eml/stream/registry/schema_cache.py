@@ -11,10 +11,11 @@ from typing import Generic, TypeVar
 from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.errors import BadSchemaError
 from eml.stream.keys import ReadKey
-from eml.stream.wire import SchemaId
+from eml.stream.wire import Guid, SchemaId, SchemaRef
 
 CONFIRMING_IDS = 3  # by which a registry shows that it has its schemas: one may have been deleted since
 NO_ID = SchemaId(0)
+_N = TypeVar("_N", bound=SchemaRef)
 _S = TypeVar("_S")
 
 
@@ -26,8 +27,9 @@ class SchemaCache:
 
     def __init__(self, size: int, known_id: SchemaId = NO_ID) -> None:
         self.ids = KnownIds(known_id)
-        self.readings: BoundedCache[ReadingSchema] = BoundedCache(size, self.ids)
-        self.keys: BoundedCache[ReadKey] = BoundedCache(size, self.ids)
+        self.readings: BoundedCache[SchemaId, ReadingSchema] = BoundedCache(size, self.ids)
+        self.keys: BoundedCache[SchemaId, ReadKey] = BoundedCache(size, self.ids)
+        self.guids: BoundedCache[Guid, SchemaId] = BoundedCache(size, self.ids)
 
 
 class KnownIds:
@@ -51,31 +53,32 @@ class KnownIds:
             return list(reversed(self._latest))
 
 
-class BoundedCache(Generic[_S]):
-    """Schemas by id, the least recently used first."""
+class BoundedCache(Generic[_N, _S]):
+    """Schemas by id, or ids by GUID, the least recently used first."""
 
     def __init__(self, size: int, ids: KnownIds) -> None:
         self._size = size
         self._ids = ids
-        self._found: OrderedDict[SchemaId, _S | BadSchemaError] = OrderedDict()
+        self._found: OrderedDict[_N, _S | BadSchemaError] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def get(self, schema_id: SchemaId) -> _S | BadSchemaError | None:
+    def get(self, name: _N) -> _S | BadSchemaError | None:
         """The schema, if it is known, or what is wrong with it."""
         with self._lock:
-            found = self._found.get(schema_id)
+            found = self._found.get(name)
             if found is not None:
-                self._found.move_to_end(schema_id)
+                self._found.move_to_end(name)
             return found
 
-    def put(self, schema_id: SchemaId, found: _S | BadSchemaError) -> None:
+    def put(self, name: _N, found: _S | BadSchemaError) -> None:
         """Remember a schema, or what is wrong with it."""
-        self._ids.add(schema_id)
+        if isinstance(name, int):
+            self._ids.add(SchemaId(name))
         with self._lock:
-            self._found[schema_id] = found
-            self._found.move_to_end(schema_id)
+            self._found[name] = found
+            self._found.move_to_end(name)
             if len(self._found) > self._size:
                 self._found.popitem(last=False)

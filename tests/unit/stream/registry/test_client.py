@@ -142,7 +142,7 @@ def test_the_schema_of_a_key_is_looked_up_once_whatever_its_subject(server, conn
     server.add(8, '"string"')
     client = connect()
     read = client.key_schema(8)
-    assert read(b"\0\0\0\0\x08\x08pump") == "pump"
+    assert read(b"\x08pump") == "pump"
     server.trouble = lambda _: (503, b"")
     assert client.key_schema(8) is read
     assert server.asked == ["/schemas/ids/8"]
@@ -151,9 +151,9 @@ def test_the_schema_of_a_key_is_looked_up_once_whatever_its_subject(server, conn
 def test_an_id_may_be_that_of_a_key_and_of_a_reading(server, connect):
     server.add(8, record(field("number", "int")), ("readings-value", 4))
     client = connect()
-    assert client.key_schema(8)(b"\0\0\0\0\x08\x0e") == "7"
+    assert client.key_schema(8)(b"\x0e") == "7"
     assert client.reading_schema(8).space.names == ("number",)
-    assert client.key_schema(8)(b"\0\0\0\0\x08\x0e") == "7"
+    assert client.key_schema(8)(b"\x0e") == "7"
 
 
 @pytest.mark.parametrize(

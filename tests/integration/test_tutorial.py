@@ -41,6 +41,7 @@ def test_every_line_of_the_tutorial_works_in_the_order_of_the_page(reader: Walk)
     assert sum(one["right"] for one in scores) > 0.8 * len(scores)
     events = Counter(one["kind"] for one in written(reader, "evolutions", 2 * PUMPS))
     assert (events["evolution"], events["recovery"], events["warm-start"]) == (PUMPS, PUMPS, 0)
+    assert "transactions were lost" not in reader.screen("second terminal"), "nothing was: see above"
     for terminal in ("second terminal", "third terminal"):
         reader.stop(terminal)
     reader.read([down])

@@ -18,6 +18,13 @@ log = logging.getLogger("eml.job")
 REPEAT_S = 60.0  # where nothing changes
 MOST_SHOWN = 4  # versions and reasons in a line
 VERSION = "predictions_version_"
+# A start commits the last transactions of the run before once more. A broker of Kafka 4 has closed what that run
+# committed, and Flink counts it as failed: its data is there.
+CLOSED = (
+    "%d transactions of the run before were closed already, as after any stop; results in them are lost only if the job"
+    " was down for longer than kafka.transaction_timeout_ms"
+)
+LOST = "%d transactions were lost, with the results in them (failedCommittables)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +73,11 @@ class Heartbeat:
         same = before is not None and before.counted == counted
         if same and look.at_s - self._said_s < REPEAT_S:
             return
-        self._said_s = look.at_s
+        first, self._said_s = self._said_s < 0, look.at_s
         log.info("%s", line(before, look, time.time()))
-        lost = counted.failed_commits - (before.counted.failed_commits if before else 0)
-        if lost > 0:
-            log.warning("%d transactions were lost, with the results in them (failedCommittables)", lost)
+        failed = counted.failed_commits - (before.counted.failed_commits if before else 0)
+        if failed > 0:
+            log.log(logging.INFO if first else logging.WARNING, CLOSED if first else LOST, failed)
 
 
 def line(before: Look | None, now: Look, time_s: float) -> str:

@@ -102,6 +102,14 @@ def test_a_lost_transaction_is_a_warning_each_time(beating, caplog):
     assert [said.partition(" ")[0] for said in warnings] == ["2", "1"]
 
 
+def test_what_the_run_before_committed_is_no_loss(beating, caplog):
+    heartbeat, page = beating
+    page.counted_now = Counted(300, 0, 1, {})
+    heartbeat.beat()
+    assert [record.levelno for record in caplog.records] == [logging.INFO, logging.INFO]
+    assert "1 transactions of the run before were closed already" in caplog.text
+
+
 def test_none_is_wanted_or_its_thread_ends(beating):
     heartbeat, _ = beating
     heartbeat.start()

@@ -10,10 +10,11 @@ decision: its symbols get columns when they first come with a label, up to a bou
 import numpy as np
 
 from eml.core.arrays import Array, Index
+from eml.core.column_names import category_column, code_column, other_column
 from eml.core.features import FeatureSpace
 from eml.core.fitting import Fitter
 from eml.core.layout import Column, move_columns
-from eml.core.one_hot import OneHotEncoder, category_column, code_column, encoded_space, other_column
+from eml.core.one_hot import OneHotEncoder, encoded_space
 from eml.core.state import State, Upcoming
 from eml.core.statistics import scaled_by_arcsinh
 

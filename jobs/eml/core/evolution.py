@@ -18,11 +18,11 @@ from eml.core.config import LearnerConfig
 from eml.core.evolution_plan import Plan
 from eml.core.features import FeatureChange, FeatureSpace
 from eml.core.fitting import Fitter
+from eml.core.folding import fold_evolution
 from eml.core.layout import Column, move_columns
 from eml.core.linear import Linear
 from eml.core.mixture import Mixture
 from eml.core.new_metric import KNOWN_SHARE, first_metric, is_surely_better, reset_basis
-from eml.core.one_hot import fold_evolution
 from eml.core.report import Evolution
 from eml.core.state import State
 from eml.core.statistics import Statistics

@@ -7,7 +7,7 @@ import numpy as np
 
 from eml.core import experts
 from eml.core.arrays import TINY
-from eml.core.one_hot import fold_weights
+from eml.core.folding import fold_weights
 from eml.core.report import Explanation
 from eml.core.state import State
 

@@ -19,64 +19,20 @@ from typing import TypeVar
 import numpy as np
 
 from eml.core.arrays import Array, Index, Mask
-from eml.core.features import FeatureChange, FeatureSpace
-from eml.core.report import Evolution, Takeover
-
-MARK = "\0"  # between a feature's name and its level: no name has it
-SYMBOL = "="  # before the level of a category; alone: the column of all its other symbols
+from eml.core.column_names import (
+    MARK,
+    categories_in,
+    category_column,
+    code_column,
+    codes_in,
+    feature_of,
+    is_category,
+    level_of,
+    other_column,
+)
+from eml.core.features import FeatureSpace
 
 _Level = TypeVar("_Level", int, float)
-
-
-def code_column(name: str, level: int) -> str:
-    """The name of the column of a code's level."""
-    return f"{name}{MARK}{level}"
-
-
-def category_column(name: str, level: float) -> str:
-    """The name of the column of a category's level, from which `level_of` reads the same number."""
-    return f"{name}{MARK}{SYMBOL}{level:.17g}"
-
-
-def other_column(name: str) -> str:
-    """The name of the column of all symbols of a category that have none of their own."""
-    return f"{name}{MARK}{SYMBOL}"
-
-
-def feature_of(name: str) -> str:
-    """The feature that a column belongs to."""
-    return name.partition(MARK)[0]
-
-
-def is_category(name: str) -> bool:
-    """Whether a column is one of a category."""
-    return name.partition(MARK)[2].startswith(SYMBOL)
-
-
-def level_of(name: str) -> float | None:
-    """The level that a column stands for; None for a numeric feature and for a category's other symbols."""
-    level = name.partition(MARK)[2].removeprefix(SYMBOL)
-    return float(level) if level else None
-
-
-def codes_in(names: Iterable[str]) -> dict[str, list[int]]:
-    """The levels of every one-hot encoded code among these columns."""
-    found: dict[str, list[int]] = {}
-    for name in names:
-        level = level_of(name)
-        if level is not None and not is_category(name):
-            found.setdefault(feature_of(name), []).append(int(level))
-    return found
-
-
-def categories_in(names: Iterable[str]) -> dict[str, list[float]]:
-    """The levels of every category among these columns, in the order of the columns."""
-    found: dict[str, list[float]] = {}
-    for name in names:
-        if is_category(name):
-            level = level_of(name)
-            found.setdefault(feature_of(name), []).extend([] if level is None else [level])
-    return found
 
 
 @dataclass(frozen=True)
@@ -225,47 +181,6 @@ def encoded_space(inputs: FeatureSpace, names: Iterable[str]) -> FeatureSpace:
         if feature in inputs.aliases:
             aliases[column] = tuple(former + mark + level for former in inputs.aliases[feature])
     return FeatureSpace(columns, aliases)
-
-
-# -- reports, in terms of input features -----------------------------------------------------------------------------
-
-
-def fold_weights(weights: Mapping[str, float]) -> dict[str, float]:
-    """A feature's share is that of all its levels."""
-    folded = dict.fromkeys(map(feature_of, weights), 0.0)
-    for name, share in weights.items():
-        folded[feature_of(name)] += share
-    return folded
-
-
-def fold_evolution(evolution: Evolution) -> Evolution:
-    """The same report about input features instead of columns."""
-    inner = evolution.change
-    vanished, survived, augmented = map(_features, (inner.vanished, inner.survived, inner.augmented))
-    former = {feature_of(new): feature_of(old) for new, old in inner.former.items()}
-    own: dict[str, dict[str, Takeover]] = {}
-    for name, takeover in evolution.takeovers.items():
-        own.setdefault(feature_of(name), {})[name] = takeover
-    return Evolution(
-        FeatureChange(vanished, survived, augmented, former),
-        evolution.announced,
-        evolution.transform_steps,
-        evolution.warm,
-        _features(evolution.returned),
-        {feature: _takeover(feature, levels) for feature, levels in own.items()},
-    )
-
-
-def _features(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(feature_of, names)))
-
-
-def _takeover(feature: str, own: dict[str, Takeover]) -> Takeover:
-    """The mean share over a feature's levels, and the survivor that explains one of them best."""
-    levels = [takeover for name, takeover in own.items() if name != other_column(feature)] or list(own.values())
-    best = max(levels, key=lambda takeover: takeover.share)
-    by = None if best.by is None else feature_of(best.by)
-    return Takeover(sum(takeover.share for takeover in levels) / len(levels), by)
 
 
 def _back(name: str, space: FeatureSpace, gone: Mapping[str, list[_Level]]) -> list[_Level]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, LearnerConfig
-from eml.core.one_hot import code_column
+from eml.core.column_names import code_column
 from eml.core.snapshot import VERSION
 from tests.unit.core.helpers import World, space
 

@@ -11,17 +11,11 @@ from hypothesis import strategies as st
 from eml.core import EvolvingMetricLearner, FeatureSpace
 from eml.core.arrays import Array
 from eml.core.category_detection import MAX_SYMBOLS, MAX_SYMBOLS_TOGETHER
+from eml.core.column_names import categories_in, category_column, codes_in, other_column
 from eml.core.errors import FeatureError
+from eml.core.folding import fold_evolution
 from eml.core.hashed_symbols import BITS, hash_symbol
-from eml.core.one_hot import (
-    OneHotEncoder,
-    categories_in,
-    category_column,
-    codes_in,
-    first_encoded_space,
-    fold_evolution,
-    other_column,
-)
+from eml.core.one_hot import OneHotEncoder, first_encoded_space
 from tests.unit.core.helpers import SMALL, accuracy, letters
 
 MODE = FeatureSpace(("t", "mode", "p"), categories=frozenset({"mode"}))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from eml.core import EvolvingMetricLearner, FeatureSpace, arcsinh, category_detection
 from eml.core.arrays import Array
-from eml.core.one_hot import codes_in
+from eml.core.column_names import codes_in
 from eml.core.state import State
 from eml.core.statistics import scaled_by_arcsinh
 from tests.unit.core.helpers import LETTER_FEATURES, LETTERS, SMALL, World, accuracy, letters, space

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from eml.core import FeatureSpace
+from eml.core.column_names import code_column, level_of
 from eml.core.features import FeatureChange
-from eml.core.one_hot import OneHotEncoder, code_column, fold_evolution, fold_weights, level_of
+from eml.core.folding import fold_evolution, fold_weights
+from eml.core.one_hot import OneHotEncoder
 from eml.core.report import Evolution, Takeover
 
 MODE = tuple(code_column("mode", level) for level in (1, 2, -3))

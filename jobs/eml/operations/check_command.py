@@ -52,6 +52,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     base.add_argument("--against", type=Path, metavar="FILE", help="compare with this schema; no registry is needed")
     parser.add_argument("--records", type=Path, metavar="FILE", help="of `eml capture`: try it with their models")
     parser.add_argument(
+        "--model",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a learner's snapshot: what its survivors know of what vanishes, no accuracy (repeatable)",
+    )
+    parser.add_argument(
         "--max-drop", type=_points, metavar="POINTS", help="percentage points of accuracy to lose at most"
     )
     form = parser.add_mutually_exclusive_group()
@@ -73,14 +81,14 @@ def _points(text: str) -> float:
 
 def _run(arguments: argparse.Namespace) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read with numpy's import: sums in the order of the job's
-    from eml.operations import check_report  # noqa: PLC0415  numpy would slow `eml --help`
+    from eml.operations import check_fields, check_report  # noqa: PLC0415  numpy would slow `eml --help`
 
     logging.getLogger("eml").addHandler(logging.NullHandler())  # what the job would log is in the report
     if arguments.max_drop is not None and arguments.records is None:
         raise CommandError("--max-drop needs --records: without records nothing is known of accuracy", USAGE)
     report = _report(arguments)
     if arguments.json:
-        write_json(check_report.fields(report))
+        write_json(check_fields.fields(report))
     else:
         sys.stdout.write(check_report.markdown(report) if arguments.markdown else check_report.text(report))
     return PROBLEM if report.problems else OK
@@ -90,7 +98,7 @@ def _report(arguments: argparse.Namespace) -> "CheckReport":
     from eml.local import record_file, replay_settings  # noqa: PLC0415  numpy would slow `eml --help`
     from eml.operations.check_report import CheckReport  # noqa: PLC0415
     from eml.operations.effect import effect_of  # noqa: PLC0415
-    from eml.operations.rehearsal import rehearse  # noqa: PLC0415
+    from eml.operations.rehearsal import rehearse, take_stock  # noqa: PLC0415
     from eml.operations.schema_check import compare  # noqa: PLC0415
     from eml.stream.errors import BadSchemaError  # noqa: PLC0415
 
@@ -113,9 +121,11 @@ def _report(arguments: argparse.Namespace) -> "CheckReport":
         compared, effect = compare(text, base_text, settings.record), None
     except BadSchemaError as error:
         raise CommandError(f"{base} cannot be compared with, the job refuses it: {error}") from None
-    if entries is not None and compared.schema is not None:
-        with progress("trying it with the models of the records"):
-            effect = effect_of(rehearse(settings, entries, compared.schema.space))
+    if compared.schema is not None and (entries is not None or arguments.model):
+        space = compared.schema.space
+        with progress("trying it with the models"):
+            stock = [take_stock(str(path), _snapshot(path), space) for path in arguments.model]
+            effect = effect_of([*stock, *(rehearse(settings, entries, space) if entries is not None else [])])
     return CheckReport(str(arguments.schema), base, compared, verdict, effect, arguments.max_drop)
 
 
@@ -131,6 +141,13 @@ def _schema_text(path: Path) -> str:
         raise CommandError(f"{path}: cannot be read ({error.strerror}): is the path right?", USAGE) from None
     except UnicodeDecodeError:
         raise CommandError(f"{path}: is not UTF-8: save it as such", USAGE) from None
+
+
+def _snapshot(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be read ({error.strerror}): is the path right?", USAGE) from None
 
 
 def _of_subject(settings: "Settings", subject: str, text: str) -> "tuple[str, str | None, Verdict]":

@@ -1,11 +1,11 @@
-"""The result of `eml check`: for people, for a pull request, for programs; and whether it is well.
+"""The result of `eml check`: for people and for a pull request; and whether it is well.
 
-Called by `check_command` with what `schema_check`, the registry and `effect` found. Names in a schema are a stranger's:
-they are made plain, and in Markdown they stand in code.
+Called by `check_command`, and by `check_fields` for programs, with what `schema_check`, registry and `effect` found.
+Names in a schema are a stranger's: they are made plain, and in Markdown they stand in code.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from eml.operations.effect import FEWEST, Difference, Effect
 from eml.operations.schema_check import Comparison
@@ -55,6 +55,8 @@ def _beyond(effect: Effect, most: float) -> Iterator[str]:
 
 
 def _too_few(effect: Effect) -> str:
+    if not effect.labels:
+        return "accuracy needs records with labels (--records): there are none"
     return f"{effect.labels} held-out labels are too few to tell ({FEWEST} at least): capture more records"
 
 
@@ -218,40 +220,3 @@ def _markdown(report: CheckReport) -> Iterator[str]:
         yield f"| {name} | {accuracy} | {more} |"
     yield ""
     yield f"{effect.labels} held-out labels of {effect.models} models. {EXPECTED} {NEW_ONES}"
-
-
-# -- for programs ------------------------------------------------------------------------------------------------------
-
-
-def fields(report: CheckReport) -> dict[str, object]:
-    """As JSON."""
-    compared = report.comparison
-    found: dict[str, object] = {
-        "schema": report.schema,
-        "against": report.base or None,
-        "ok": not report.problems,
-        "problems": report.problems,
-        "refused": compared.refused or None,
-    }
-    if compared.schema is not None:
-        schema = compared.schema
-        found |= {
-            "features": list(schema.space.names),
-            "categories": sorted(schema.space.categories),
-            "retiring": list(compared.retiring),
-            "reserved": list(schema.reserved),
-            "ignored": [{"name": each.name, "reason": each.reason} for each in schema.ignored],
-            "warnings": list(schema.warnings),
-            "hints": list(compared.hints),
-        }
-    if compared.change is not None:
-        change = compared.change
-        found["change"] = {
-            "vanished": list(change.vanished),
-            "survived": list(change.survived),
-            "augmented": list(change.augmented),
-            "renamed": change.renamed,
-        }
-    found["registry"] = None if report.verdict is None else asdict(report.verdict)
-    found["effect"] = None if report.effect is None else asdict(report.effect)
-    return found

@@ -65,6 +65,13 @@ def rehearse(settings: Settings, entries: Sequence[Entry], new: FeatureSpace) ->
     ]
 
 
+def take_stock(name: str, snapshot: bytes, new: FeatureSpace) -> Rehearsal:
+    """What the survivors of a model's snapshot know of its vanished features; it holds no readings to try it with."""
+    learner = EvolvingMetricLearner.restore(snapshot)
+    report = learner.evolve(new)
+    return Rehearsal(name, 0, (), (), (), report.takeovers, report.warm)
+
+
 def _held_out(readings: list[LabelledReading]) -> list[LabelledReading]:
     """The last labelled readings, of the version that the model was on at the end."""
     count = min(len(readings) // HELD_OUT, MOST_HELD_OUT)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from eml import cli
+from eml.core import EvolvingMetricLearner, FeatureSpace
 from eml.local import record_file
 from eml.local.record_lines import Arrived, Entry, Registered
 from eml.operations.effect import FEWEST, difference
@@ -221,6 +222,22 @@ def test_too_few_labels_are_reported_and_do_not_pass_a_bound(check: Check, tmp_p
     status, said = check(schema("b"), "--records", str(file), "--max-drop", "50")
     assert status == 1
     assert "--max-drop cannot be judged" in said
+
+
+def test_a_snapshot_alone_tells_what_survivors_know_and_no_accuracy(check: Check, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=60)
+    a = 6.0 * y + rng.normal(size=60)
+    learner = EvolvingMetricLearner(FeatureSpace(NAMES))
+    learner.learn(np.column_stack([a, a + 0.1 * rng.normal(size=60), rng.normal(size=60)]), [str(label) for label in y])
+    (tmp_path / "model.bin").write_bytes(learner.snapshot())
+    status, said = check(schema("b", "c"), "--model", "model.bin")
+    assert status == 0
+    assert "of it known from survivors, most from b" in said
+    assert "accuracy needs records" in said
+    assert check(schema("b"), "--model", "nowhere.bin")[0] == 2
+    (tmp_path / "model.bin").write_bytes(b"no snapshot")
+    assert check(schema("b"), "--model", "model.bin")[0] == 1
 
 
 def pairs(lost: int, won: int, same: int) -> tuple[Sequence[bool], Sequence[bool]]:

@@ -10,7 +10,8 @@ from dash.development.base_component import Component
 
 from eml.watch import tables, words
 from eml.watch.aria import labelled
-from eml.watch.figures import CONFIG, Figure, accuracy, accuracy_text, rollout, rollout_text, smoothed
+from eml.watch.condensing import smoothed
+from eml.watch.figures import CONFIG, Figure, accuracy, accuracy_text, rollout, rollout_text
 from eml.watch.tables import Cell, Column
 from eml.watch.views import Accuracy, Rollout
 

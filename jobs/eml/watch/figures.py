@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from eml.watch import words
+from eml.watch.condensing import gathered
 from eml.watch.views import Accuracy, Mark, Rollout
 
 Figure = dict[str, Any]  # Plotly's own form
@@ -17,9 +18,6 @@ COLOURS = ("#2a78d6", "#d97706", "#12947a", "#b44fb8", "#6b7785", "#9a7038")
 SHADE = "#808a94"  # of a cold restart
 SHAPES = {"evolution": "diamond", "drift": "triangle-down", "announced": "circle", "recovery": "star"}
 MOST_VERSIONS = len(COLOURS)
-MOST_MARKS = 30
-MOST_POINTS = 90  # of a curve of accuracy
-ENOUGH = 20  # labels that a point stands for
 CONFIG: Any = {"displayModeBar": False, "responsive": True, "showTips": False, "doubleClick": False}
 
 
@@ -82,7 +80,7 @@ def accuracy(curve: Accuracy) -> Figure:
         )
         traces[0]["line"]["dash"] = "dot"
     traces.append(_line(times, own, "EML", COLOURS[0], 2.5))
-    marks = list(curve.marks)[-MOST_MARKS:]
+    marks = gathered(curve.marks)
     traces += [
         _marks(kind, [mark for mark in marks if mark.kind == kind]) for kind in dict.fromkeys(m.kind for m in marks)
     ]
@@ -90,40 +88,6 @@ def accuracy(curve: Accuracy) -> Figure:
     layout["yaxis"]["range"] = [low, 104]
     layout["shapes"] = [_upright(mark) for mark in marks]
     return {"data": traces, "layout": layout}
-
-
-def smoothed(curve: Accuracy) -> Accuracy:
-    """The same in points that stand for enough labels each: of few labels a share says little."""
-    parts = _parts(curve.scored)
-    return Accuracy(
-        times_ms=[curve.times_ms[part.stop - 1] for part in parts],
-        accuracy=[_mean(curve.accuracy[part], curve.scored[part]) for part in parts],
-        cold=[_mean(curve.cold[part], curve.scored[part]) for part in parts],
-        scored=[sum(curve.scored[part]) for part in parts],
-        marks=curve.marks,
-    )
-
-
-def _parts(scored: Sequence[int]) -> list[slice]:
-    """Neighbours that have enough labels together; a rest that has few belongs to the part before it."""
-    enough = max(ENOUGH, sum(scored) / MOST_POINTS)
-    parts: list[slice] = []
-    begin = labels = 0
-    for at, count in enumerate(scored, 1):
-        labels += count
-        if labels >= enough:
-            parts.append(slice(begin, at))
-            begin, labels = at, 0
-    if begin < len(scored):
-        first = parts.pop().start if parts and labels < enough / 2 else begin
-        parts.append(slice(first, len(scored)))
-    return parts
-
-
-def _mean(shares: Sequence[float | None], weights: Sequence[int]) -> float | None:
-    known = [(share, weight) for share, weight in zip(shares, weights, strict=True) if share is not None and weight]
-    total = sum(weight for _, weight in known)
-    return sum(share * weight for share, weight in known) / total if total else None
 
 
 def accuracy_text(curve: Accuracy) -> str:

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from eml.watch import figures
+from eml.watch import condensing, figures
 from eml.watch.views import Accuracy, Mark, Rollout
 
 GROUNDS = {"light": "#ffffff", "dark": "#181c21"}  # `--paper` of assets/style.css
@@ -76,14 +76,24 @@ def test_many_versions_are_one_band_of_older_ones():
 
 def test_a_curve_is_as_smooth_as_its_labels_allow():
     shares = [float(number % 2) for number in range(404)]
-    smooth = figures.smoothed(Accuracy(range(404), shares, [None] * 404, [10] * 404, []))
-    assert len(smooth.times_ms) == len(smooth.accuracy) == len(smooth.scored) <= figures.MOST_POINTS
+    smooth = condensing.smoothed(Accuracy(range(404), shares, [None] * 404, [10] * 404, []))
+    assert len(smooth.times_ms) == len(smooth.accuracy) == len(smooth.scored) <= condensing.MOST_POINTS
     assert all(value is not None and 0.35 < value < 0.65 for value in smooth.accuracy)
     assert smooth.times_ms[-1] == 403
     assert sum(smooth.scored) == 4_040
-    few = figures.smoothed(Accuracy([5], [1.0], [0.0], [1], []))
+    few = condensing.smoothed(Accuracy([5], [1.0], [0.0], [1], []))
     assert (few.times_ms, few.accuracy, few.cold) == ([5], [1.0], [0.0])
-    assert figures.smoothed(Accuracy([], [], [], [], [])).times_ms == []
+    assert condensing.smoothed(Accuracy([], [], [], [], [])).times_ms == []
+
+
+def test_marks_that_would_stand_on_each_other_are_one_of_all_their_devices():
+    marks = [Mark(number, "evolution" if number % 2 else "drift", "k", "t", 2) for number in range(500)]
+    together = condensing.gathered(marks)
+    assert len(together) <= 2 * (condensing.MOST_MARKS + 1)
+    assert sum(mark.devices for mark in together) == 1_000
+    assert {mark.kind for mark in together} == {"evolution", "drift"}
+    assert condensing.gathered(marks[:1]) == marks[:1]
+    assert condensing.gathered([]) == []
 
 
 def test_a_chart_says_in_words_what_it_draws():

@@ -1,4 +1,4 @@
-"""Models and waiting records in Flink's state, with a bounded cache of live models over it.
+"""Models in Flink's state, with a bounded cache of live models over it.
 
 Used by `operator`, one per task. Flink's key is a bucket of models; each part of a model is an entry of a map state
 under the model's key. State is read on a cache miss and written when something changed, so cache and state never
@@ -10,39 +10,36 @@ differ at the end of a call: a checkpoint between calls holds everything. Decide
     window    KEY             what is small and changes often
     others    KEY             learners of versions that were left
     labels    NUMBER:KEY      pieces of the log of readings and labels that wait for each other
-    waiting   NUMBER:RECORDS:BYTES:KEY    records that wait for a schema
 
 The parts of a model must expire together: a model without its window, or a log of labels without its first piece,
 cannot be used. So Flink's time to live, which counts for each entry on its own, is twice as long as
 `job.state_ttl_ms`, and only cleans up. What decides is the time of the last full write, kept in the index: all parts
 are written again four times in `state_ttl_ms`, and a model whose last full write is older than that and one quarter
-is forgotten as a whole. Waiting records never expire.
+is forgotten as a whole.
 """
 
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pyflink.common import Time, Types
 from pyflink.datastream import RuntimeContext
 from pyflink.datastream.state import MapState, MapStateDescriptor, StateTtlConfig
 
+from eml.flink import waiting_queues
+from eml.flink.types import BYTES
 from eml.settings import Settings
-from eml.stream import waiting_records
 from eml.stream.keys import KafkaKey, KeyName
-from eml.stream.limits import record_size
 from eml.stream.models import state_codec
 from eml.stream.models.key_model import KeyModel
 from eml.stream.models.warm_start import WarmStartModels
-from eml.stream.records import Raw
 from eml.stream.state_format import pack, unpack
 
-BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 PARTS = ("model", "window", "others")  # one entry each
 LOGS = ("labels", "changes")  # entries by number
 EXPIRING = ("index", *PARTS, *LOGS)
-STATES = (*EXPIRING, "waiting")
+STATES = (*EXPIRING, waiting_queues.STATE)  # all that the operator has
 MAGIC, VERSION = b"EMLI", 1
 REFRESHES = 4  # full writes in a time to live
 FORGOTTEN = 1 + 1 / REFRESHES  # times to live after the last full write: at least one after the last record
@@ -84,24 +81,8 @@ class Live:
         return self.nbytes - before
 
 
-@dataclass(slots=True)
-class Queue:
-    """The waiting records of a model."""
-
-    pieces: list[str] = field(default_factory=list)  # keys of their entries, in order
-    records: int = 0
-    size: int = 0  # in bytes
-    retry_at_ms: int = 0  # by Flink's processing time; 0 after a restart: at the next timer
-
-    def add(self, piece: str, records: int, size: int) -> None:
-        """One more entry."""
-        self.pieces.append(piece)
-        self.records += records
-        self.size += size
-
-
 class ModelStore:
-    """Models by key; Flink's state is that of the bucket at hand (`enter`)."""
+    """Models by key; Flink's state is that of the bucket at hand."""
 
     def __init__(self, context: RuntimeContext, settings: Settings) -> None:
         self._settings = settings
@@ -109,20 +90,16 @@ class ModelStore:
         self._warm_start = WarmStartModels()
         self._cache: OrderedDict[KafkaKey, Live] = OrderedDict()
         self._cached_bytes = 0
-        self._queues: dict[str, dict[KafkaKey, Queue]] = {}  # by bucket and model
-        self._bucket = ""
         self._now = 0.0
         ttl = _time_to_live(CLEANED_UP * settings.job.state_ttl_ms)
-        descriptors = {name: MapStateDescriptor(name, Types.STRING(), BYTES) for name in STATES}
+        descriptors = {name: MapStateDescriptor(name, Types.STRING(), BYTES) for name in EXPIRING}
         for name in EXPIRING:
             descriptors[name].enable_time_to_live(ttl)
-        self._states: dict[str, MapState] = {name: context.get_map_state(descriptors[name]) for name in STATES}
+        self._states: dict[str, MapState] = {name: context.get_map_state(descriptors[name]) for name in EXPIRING}
 
-    def enter(self, bucket: str) -> None:
-        """From now on state is this bucket's: Flink's current key."""
-        self._bucket, self._now = bucket, time.time()
-        if bucket not in self._queues:
-            self._queues[bucket] = self._read_queues()
+    def enter(self) -> None:
+        """A call begins: from now on state is that of Flink's current key, a bucket."""
+        self._now = time.time()
 
     # -- models ----------------------------------------------------------------------------------------------------
 
@@ -252,57 +229,6 @@ class ModelStore:
         while len(self._cache) > 1 and self._cached_bytes > self._settings.limits.cached_bytes:
             _, dropped = self._cache.popitem(last=False)
             self._cached_bytes -= dropped.nbytes
-
-    # -- records that wait -----------------------------------------------------------------------------------------
-
-    def queues(self) -> dict[KafkaKey, Queue]:
-        """The models of the bucket that have waiting records."""
-        return self._queues[self._bucket]
-
-    def waiting(self, key: KafkaKey) -> Queue:
-        """The queue of a model; an empty one where nothing waits."""
-        return self._queues[self._bucket].get(key) or Queue()
-
-    def add_waiting(self, key: KafkaKey, records: Sequence[Raw]) -> None:
-        """Keep records behind those that wait already."""
-        if not records:
-            return
-        queue = self.queues().setdefault(key, Queue())
-        number = _numbers(queue.pieces[-1])[0] + 1 if queue.pieces else 0
-        count, size = len(records), sum(map(record_size, records))
-        piece = f"{number}:{count}:{size}:{key}"
-        self._states["waiting"].put(piece, waiting_records.dump(records))
-        queue.add(piece, count, size)
-
-    def take_waiting(self, key: KafkaKey) -> list[Raw]:
-        """The waiting records of a model, which wait no more."""
-        queue = self.queues().pop(key, Queue())
-        records = [raw for piece in queue.pieces for raw in self._waiting_piece(piece)]
-        for piece in queue.pieces:
-            self._states["waiting"].remove(piece)
-        return records
-
-    def first_waiting(self, key: KafkaKey) -> Raw | None:
-        """The first of the waiting records: its schema decides whether the others can be read."""
-        pieces = self.waiting(key).pieces
-        return self._waiting_piece(pieces[0])[0] if pieces else None
-
-    def _waiting_piece(self, piece: str) -> list[Raw]:
-        data = self._states["waiting"].get(piece)
-        return [] if data is None else waiting_records.load(data)
-
-    def _read_queues(self) -> dict[KafkaKey, Queue]:
-        """What waits in the bucket; the entries' keys say how much, so that no record has to be read for it."""
-        found: dict[KafkaKey, Queue] = {}
-        for piece in sorted(self._states["waiting"].keys(), key=_numbers):
-            _, count, size = _numbers(piece)
-            found.setdefault(KafkaKey(piece.split(":", 3)[3]), Queue()).add(piece, count, size)
-        return found
-
-
-def _numbers(piece: str) -> tuple[int, int, int]:
-    number, count, size, _ = piece.split(":", 3)
-    return int(number), int(count), int(size)
 
 
 def _time_to_live(ms: int) -> StateTtlConfig:

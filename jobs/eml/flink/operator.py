@@ -1,9 +1,9 @@
 """The keyed operator: loads the models of a call, lets `key_model` decide, stores what changed, yields what is written.
 
 Built into the graph by `pipeline`, called by Flink once per micro-batch of a bucket of models; state and cache are
-`model_store`'s. It holds no rule of its own: what becomes of a record is decided in `stream`. No record and no model
-may fail the task: records that cannot be read wait in state or become dead letters, and so does one that makes our own
-code fail.
+`model_store`'s, records that wait `waiting_queues`'. It holds no rule of its own: what becomes of a record is decided
+in `stream`. No record and no model may fail the task: records that cannot be read wait in state or become dead
+letters, and so does one that makes our own code fail.
 """
 
 import logging
@@ -17,14 +17,15 @@ from pyflink.datastream import KeyedProcessFunction, RuntimeContext
 from eml.core import SnapshotVersionError
 from eml.flink.compiling import compile_predictor
 from eml.flink.metrics import Metrics
-from eml.flink.model_store import Live, ModelStore, Queue
+from eml.flink.model_store import Live, ModelStore
 from eml.flink.notices import Notices
 from eml.flink.rows import Rows, Written
+from eml.flink.waiting_queues import WaitingQueues
 from eml.settings import Settings, for_workers
 from eml.stream.avro.micro_batch import Decode, MicroBatch, decode
 from eml.stream.errors import BadRecordError, RegistryUnavailableError
 from eml.stream.keys import Headers, KafkaKey, KeyName, ReadKey
-from eml.stream.limits import in_pieces, record_size
+from eml.stream.limits import in_pieces
 from eml.stream.model_keys import model_names
 from eml.stream.models import isolation, state_codec
 from eml.stream.models.key_model import KeyModel
@@ -62,6 +63,7 @@ class EvolvingOperator(KeyedProcessFunction):
         asker = SchemaRegistry(settings, record, subjects=subjects, cache=schemas)  # for its own thread
         self._newest = NewestVersions(asker, settings.newest_every_ms)
         self._store = ModelStore(runtime_context, self._settings)
+        self._waiting = WaitingQueues(runtime_context, self._settings.limits)
         self._name_of = model_names(self._settings, self._key_schema)
         self._prefix = PREFIXES[self._settings.record.schema_id_format]
         self._metrics = Metrics(runtime_context.get_metrics_group())
@@ -81,7 +83,7 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def process_element(self, value: Row, ctx: KeyedProcessFunction.Context) -> Iterator[Row]:
         """A micro-batch of the bucket's models, column by column."""
-        self._store.enter(ctx.get_current_key())
+        self._enter(ctx.get_current_key())
         call = self._rows.call(value)
         self._call = call
         call.decode_together(self._registry.cached_schema)
@@ -94,12 +96,16 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterator[Row]:
         """Time to ask the registry again for waiting records of the bucket."""
-        self._store.enter(ctx.get_current_key())
+        self._enter(ctx.get_current_key())
         self._newest_of = cache(self._newest.newest)
-        due = [key for key, queue in self._store.queues().items() if queue.retry_at_ms <= timestamp]
+        due = [key for key, queue in self._waiting.all().items() if queue.retry_at_ms <= timestamp]
         for key in due:
             self._serve(key, None, ctx)
         yield from self._finished()
+
+    def _enter(self, bucket: str) -> None:
+        self._store.enter()
+        self._waiting.enter(bucket)
 
     def _finished(self) -> Iterator[Row]:
         """The rows of a call."""
@@ -113,7 +119,7 @@ class EvolvingOperator(KeyedProcessFunction):
 
         Where something is wrong, the model is as it was before: `_serve` finds what it is, and with which record.
         """
-        if key in self._store.queues():
+        if key in self._waiting.all():
             return False
         try:
             live, no_name = self._live(key)
@@ -171,7 +177,7 @@ class EvolvingOperator(KeyedProcessFunction):
     def _lost(self, key: KafkaKey, records: list[Raw] | None) -> list[Raw]:
         """The records of a model that cannot be served: new ones, or those that wait."""
         self._store.forget(key)
-        return self._store.take_waiting(key) if records is None else records
+        return self._waiting.take(key) if records is None else records
 
     def _key_schema(self, name: SchemaRef) -> ReadKey:
         return self._registry.key_schema(name)
@@ -183,7 +189,7 @@ class EvolvingOperator(KeyedProcessFunction):
         numbers = self._call.models.get(key) if self._call is not None else None
         if self._call is not None and numbers:
             return self._call.columns.headers[numbers[0]]
-        first = self._store.first_waiting(key)
+        first = self._waiting.first(key)
         return None if first is None else first.headers
 
     # -- records ---------------------------------------------------------------------------------------------------
@@ -191,7 +197,7 @@ class EvolvingOperator(KeyedProcessFunction):
     def _take(self, key: KafkaKey, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
         """Serve records in bounded pieces: behind those that wait, or at once."""
         for piece in in_pieces(records, self._settings.limits):
-            if key in self._store.queues():
+            if key in self._waiting.all():
                 self._wait(key, live, piece, ctx)
             else:
                 self._step(key, live, piece, ctx)
@@ -202,11 +208,11 @@ class EvolvingOperator(KeyedProcessFunction):
         if pause_ms:
             self._set_timer(key, pause_ms, ctx)
         else:
-            self._take(key, live, self._store.take_waiting(key), ctx)
+            self._take(key, live, self._waiting.take(key), ctx)
 
     def _pause_ms(self, key: KafkaKey, name: KeyName) -> int:
         """How long the first waiting record must go on waiting; 0: its schema is there, or it is a bad record."""
-        first = self._store.first_waiting(key)
+        first = self._waiting.first(key)
         return schema_wait_ms(first, self._look_up(name), self._prefix) if first is not None else 0
 
     def _look_up(self, name: KeyName) -> LookUp:
@@ -270,7 +276,7 @@ class EvolvingOperator(KeyedProcessFunction):
         ctx: KeyedProcessFunction.Context,
     ) -> None:
         """Keep the records of a key whose own schema cannot be had now; one timer asks for it again."""
-        waits = key in self._store.queues()
+        waits = key in self._waiting.all()
         if records is not None:
             self._wait(key, self._store.get(key, NO_KEY_NAME), records, ctx)
         if records is None or not waits:
@@ -290,8 +296,8 @@ class EvolvingOperator(KeyedProcessFunction):
 
     def _wait(self, key: KafkaKey, live: Live, records: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
         """Keep records until their schema can be had; beyond the limits they are dead letters, or block the task."""
-        fitting = self._fitting(self._store.waiting(key), records)
-        self._store.add_waiting(key, records[:fitting])
+        fitting = self._waiting.fitting(key, records)
+        self._waiting.add(key, records[:fitting])
         rest = records[fitting:]
         if not rest:
             return
@@ -307,15 +313,6 @@ class EvolvingOperator(KeyedProcessFunction):
         )
         self._all_dead(key, live.model.key, rest, error)
 
-    def _fitting(self, queue: Queue, records: Sequence[Raw]) -> int:
-        """How many of the records may wait behind those that do."""
-        count, size = queue.records, queue.size
-        for number, raw in enumerate(records):
-            count, size = count + 1, size + record_size(raw)
-            if count > self._settings.limits.waiting_records or size > self._settings.limits.waiting_bytes:
-                return number
-        return len(records)
-
     def _block(self, key: KafkaKey, live: Live, rest: list[Raw], ctx: KeyedProcessFunction.Context) -> None:
         """Hold the task until there is room: Kafka keeps what comes meanwhile, of all models of the task."""
         log.warning("the task is blocked: too many records of key %r wait (job.waiting_full)", live.model.key or key)
@@ -328,17 +325,17 @@ class EvolvingOperator(KeyedProcessFunction):
                 self._serve(key, None, ctx)
                 self._serve(key, rest, ctx)
                 return
-            self._step(key, live, self._store.take_waiting(key), ctx)
-            if key not in self._store.queues():
+            self._step(key, live, self._waiting.take(key), ctx)
+            if key not in self._waiting.all():
                 self._step(key, live, rest, ctx)
                 return
-            fitting = self._fitting(self._store.waiting(key), rest)
-            self._store.add_waiting(key, rest[:fitting])
+            fitting = self._waiting.fitting(key, rest)
+            self._waiting.add(key, rest[:fitting])
             rest = rest[fitting:]
 
     def _set_timer(self, key: KafkaKey, pause_ms: int, ctx: KeyedProcessFunction.Context) -> None:
         """Ask again for what the model's waiting records need; the timer is the bucket's."""
-        queue = self._store.queues().get(key)
+        queue = self._waiting.all().get(key)
         if queue is None:  # none of its records could be kept
             return
         service = ctx.timer_service()

@@ -14,8 +14,8 @@ from pyflink.datastream import KeyedProcessFunction
 from pyflink.table import DataTypes, Schema, StreamTableEnvironment
 
 from eml.flink import environment
-from eml.flink.model_store import BYTES
 from eml.flink.pipeline import keyed, readings_table, sink_table
+from eml.flink.types import BYTES
 from eml.settings import Settings, load
 
 RECORD = Types.ROW_NAMED(["kafka_key", "content"], [BYTES, BYTES])

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyflink.common import Row, Types
 
-from eml.flink.model_store import BYTES
+from eml.flink.types import BYTES
 from eml.settings import Settings
 from eml.stream.avro.micro_batch import Columns, MicroBatch
 from eml.stream.keys import KafkaKey, KeyName

@@ -1,6 +1,6 @@
 """Records of a key that wait for a schema, as bytes: kept in state while the registry cannot be asked.
 
-Written and read by `flink.model_store`; knows only `records`.
+Written and read by `flink.waiting_queues`; knows only `records`.
 """
 
 from collections.abc import Sequence

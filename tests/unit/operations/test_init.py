@@ -13,7 +13,7 @@ import pytest
 
 from eml import cli
 from eml.local import settings_file
-from eml.operations import choices
+from eml.operations import choices, init
 from eml.operations.choices import Labels
 from eml.operations.sample import Sample
 from eml.settings import RecordSettings, load
@@ -210,3 +210,21 @@ def test_on_a_terminal_it_asks_for_what_is_not_given(tmp_path, monkeypatch, caps
     assert cli.main(["init", "--topic", "turbines"]) == 3
     assert asked == ["Kafka's address [localhost:9092]: ", "the schema registry's URL [http://localhost:8081]: "]
     assert "no answer from the brokers at 127.0.0.1:10" in capsys.readouterr().err
+
+
+def test_the_addresses_of_the_file_that_is_written_over_stay(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("EML_")]:
+        monkeypatch.delenv(name)
+    before = '[kafka]\nbootstrap_servers = "127.0.0.1:10"\n[registry]\nurl = "http://127.0.0.1:10"\n'
+    (tmp_path / "eml.toml").write_text(before)
+    assert cli.main(["init", "--topic", "turbines", "--force"]) == 3
+    assert "no answer from the brokers at 127.0.0.1:10" in capsys.readouterr().err
+    assert (tmp_path / "eml.toml").read_text() == before, "nothing is written where nothing could be looked at"
+
+
+def test_a_topic_of_labels_is_written_where_one_is_named():
+    kafka = {"kafka.readings_topic": "turbines", "kafka.labels_topic": "inspections"}
+    written = {setting.name: setting.value for setting in init._addresses(load(None, {}, {**ADDRESSES, **kafka}))}
+    assert (written["kafka.readings_topic"], written["kafka.labels_topic"]) == ("turbines", "inspections")
+    assert "kafka.labels_topic" not in {setting.name for setting in init._addresses(load(None, {}, ADDRESSES))}

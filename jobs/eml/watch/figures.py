@@ -18,6 +18,7 @@ COLOURS = ("#2a78d6", "#d97706", "#12947a", "#b44fb8", "#6b7785", "#9a7038")
 SHADE = "#808a94"  # of a cold restart
 SHAPES = {"evolution": "diamond", "drift": "triangle-down", "announced": "circle", "recovery": "star"}
 MOST_VERSIONS = len(COLOURS)
+EVOLUTIONS_AT, OTHERS_AT = 102.0, 106.5  # where marks stand, in percent: above the curve, and not on each other
 CONFIG: Any = {"displayModeBar": False, "responsive": True, "showTips": False, "doubleClick": False}
 
 
@@ -85,7 +86,7 @@ def accuracy(curve: Accuracy) -> Figure:
         _marks(kind, [mark for mark in marks if mark.kind == kind]) for kind in dict.fromkeys(m.kind for m in marks)
     ]
     layout = _layout("% right", hovermode="closest")
-    layout["yaxis"]["range"] = [low, 104]
+    layout["yaxis"]["range"] = [low, 109]
     layout["shapes"] = [_upright(mark) for mark in marks]
     return {"data": traces, "layout": layout}
 
@@ -123,7 +124,7 @@ def _marks(kind: str, marks: list[Mark]) -> Figure:
         "type": "scatter",
         "mode": "markers",
         "x": [mark.time_ms for mark in marks],
-        "y": [101.5] * len(marks),
+        "y": [EVOLUTIONS_AT if kind == "evolution" else OTHERS_AT] * len(marks),
         "name": label(kind),
         "text": texts,
         "hovertemplate": "%{text}<extra></extra>",

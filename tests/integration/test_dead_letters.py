@@ -12,6 +12,7 @@ from eml.local.fleet import VERSIONS, Machine
 from eml.local.messages import ReadingWriter
 from eml.local.stack import Stack
 from eml.stream.records import REPLAYS
+from eml.stream.wire import HEADER_SIZE, VALUE_SCHEMA
 from tests.integration.harness import BEGIN_MS, Job, Message, Topics, readings_of, receive, register_versions, send
 
 pytestmark = pytest.mark.slow
@@ -24,11 +25,18 @@ def bad_ones(writer: ReadingWriter) -> list[Message]:
     """One whose value is not finite, one without a frame, one of a schema that nobody has registered yet."""
     (reading,) = Machine(5, 0.0).readings(VERSIONS[0], 1)
     framed = writer.write("pump-0", "unknown", AFTER_MS, reading)
-    unframed = writer.write("pump-0", "unframed", AFTER_MS, reading)[5:]
+    unframed = writer.write("pump-0", "unframed", AFTER_MS, reading)[HEADER_SIZE:]
     reading.values[0] = math.nan
     not_finite = writer.write("pump-0", "not-finite", AFTER_MS, reading)
-    values = (not_finite, unframed, b"\0\x7f\xff\xff\xf0" + framed[5:])
+    values = (not_finite, unframed, b"\0\x7f\xff\xff\xf0" + framed[HEADER_SIZE:])
     return [Message(b"pump-0", value, AFTER_MS + 1000 * n, (("trace", b"1"),)) for n, value in enumerate(values)]
+
+
+def in_header(writer: ReadingWriter) -> Message:
+    """A good one whose schema stands in a header, as newer clients of Confluent write it."""
+    (reading,) = Machine(6, 0.0).readings(VERSIONS[0], 1)
+    framed = writer.write("pump-0", "in-header", AFTER_MS, reading)
+    return Message(b"pump-0", framed[HEADER_SIZE:], AFTER_MS + 5_000, ((VALUE_SCHEMA, framed[:HEADER_SIZE]),))
 
 
 def test_dead_letters_are_listed_shown_sent_again_and_predicted(
@@ -37,7 +45,9 @@ def test_dead_letters_are_listed_shown_sent_again_and_predicted(
     topics = Topics.new(stack)
     writers = register_versions(stack, topics.readings)
     writer, schema_id = writers[0], writers[0].schema_id
-    send(stack, topics.readings, [*readings_of("pump-0", writers, (GOOD, 0, 0), 0), *bad_ones(writer)])
+    send(
+        stack, topics.readings, [*readings_of("pump-0", writers, (GOOD, 0, 0), 0), *bad_ones(writer), in_header(writer)]
+    )
     with Job(stack, topics, tmp_path).start() as job:
         receive(job, topics.dead_letters, 3)
 
@@ -66,11 +76,11 @@ def test_dead_letters_are_listed_shown_sent_again_and_predicted(
         by_id = ["--reason", "not-framed", "--reason", "unknown-schema", "--with-schema", str(schema_id)]
         assert json.loads(eml("dead-letters", "replay", *by_id, "--yes", "--json"))["sent"] == 2
 
-        receive(job, topics.predictions, GOOD + 3)
+        receive(job, topics.predictions, GOOD + 4)
         predicted = [json.loads(line) for line in eml("tail", "predictions", "--json", "-n", "500").splitlines()]
-        assert len(predicted) == GOOD + 3
-        assert {one["event_id"] for one in predicted} >= {"not-finite", "unframed", "unknown"}
-        again = receive(job, topics.readings, GOOD + 6)[-3:]
+        assert len(predicted) == GOOD + 4
+        assert {one["event_id"] for one in predicted} >= {"not-finite", "unframed", "unknown", "in-header"}
+        again = [record for record in receive(job, topics.readings, GOOD + 7) if REPLAYS in dict(record.headers)]
         assert [dict(record.headers) for record in again] == 3 * [{"trace": b"1", REPLAYS: b"1"}]
         assert json.loads(eml("dead-letters", "list", "--json"))["reasons"] == listed["reasons"], "none died again"
 

@@ -130,5 +130,6 @@ def verdict(answer: Answer) -> Verdict:
         return Verdict(compatible=False, messages=(f"the registry cannot read it: {answer.message}",))
     if answer.status != HTTPStatus.OK:
         raise AnswerError(f"it answers {answer.message}")
-    compatible, messages = _field(answer.body, "is_compatible", bool), answer.body.get("messages")
-    return Verdict(compatible, tuple(map(str, messages)) if isinstance(messages, list) else ())
+    compatible = _field(answer.body, "is_compatible", bool)
+    said = answer.body.get("messages") or answer.body.get("reason")  # Apicurio's word; often it gives none
+    return Verdict(compatible, tuple(map(str, said if isinstance(said, list) else [said])) if said else ())

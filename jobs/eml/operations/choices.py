@@ -16,7 +16,7 @@ from eml.stream.avro.reading_schema import USABLE, ReadingSchema, compile_schema
 from eml.stream.avro.schema_parser import parse
 from eml.stream.avro.types import Field, without_null
 from eml.stream.errors import BadSchemaError
-from eml.stream.wire import HEADER_SIZE, SchemaId
+from eml.stream.wire import SchemaId
 from eml.terminal import CommandError
 
 NAMES: Mapping[str, tuple[str, ...]] = {  # of reserved fields, as fleets call them, the likeliest first
@@ -94,9 +94,9 @@ def with_fields(record: RecordSettings, chosen: Iterable[Setting]) -> RecordSett
     return replace(record, **{name: value for name, value in names.items() if name.endswith("_field")})  # type: ignore[arg-type]
 
 
-def count(schema: ReadingSchema, values: Sequence[bytes], keys: Sequence[str]) -> Labels:
+def count(schema: ReadingSchema, payloads: Sequence[bytes], keys: Sequence[str]) -> Labels:
     """The labels in records of this schema; `keys` are whose records they are."""
-    decoded = schema.decode(values, HEADER_SIZE)
+    decoded = schema.decode(payloads)
     found = [(keys[row], label) for row, label in zip(decoded.rows, decoded.labels, strict=True) if label is not None]
     return Labels(len(decoded.rows), len(found), len({label for _, label in found}), Counter(key for key, _ in found))
 

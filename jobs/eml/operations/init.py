@@ -12,9 +12,9 @@ from eml.local.registered import RegisteredSchemas
 from eml.local.settings_file import Setting
 from eml.operations import choices
 from eml.operations.kafka_admin import KafkaAdmin
-from eml.operations.sample import Sample, id_of
+from eml.operations.sample import Named, Sample
 from eml.operations.text import key_text
-from eml.settings import Settings
+from eml.settings import RecordSettings, Settings
 from eml.stream.avro.reading_schema import ReadingSchema
 from eml.stream.registry.client import SchemaRegistry
 from eml.stream.registry.field_report import describe_fields
@@ -51,15 +51,21 @@ def draft(settings: Settings, given: Mapping[str, str | None], subject: str | No
     """Look at the topic of these settings and choose the others; `given` are fields by their role."""
     _check_topic(settings)
     sample = Sample.of(settings, records)
-    registered = _schema(settings, sample, subject)
+    named = sample.named() if subject is None else []
+    registered = _of_record(settings, named[-1]) if named else _of_subject(settings, subject)
     key_format, why = sample.key_format()
     fields = choices.fields(registered.text, given, settings.record)
     record = choices.with_fields(settings.record, fields)
     schema = choices.compiled(registered.text, registered.id, registered.subject, registered.version, record)
     keys = [key_text(raw.key, key_format) for raw in sample.records]
-    labels = _labels(sample, schema, keys)
+    wanted = named[-1].schema if named else schema.id
+    ours = [each for each in sample.named() if each.schema == wanted]
+    labels = choices.count(
+        schema, [each.payload for each in ours], [key_text(each.raw.key, key_format) for each in ours]
+    )
     chosen = [
         *_addresses(settings),
+        *_id_format(sample),
         Setting("record.key_format", key_format, why),
         *fields,
         *_subjects(settings, registered, schema),
@@ -76,22 +82,25 @@ def _check_topic(settings: Settings) -> None:
         raise CommandError(f"there is no topic {topic!r} at {settings.kafka.bootstrap_servers}: {meant} (--topic)")
 
 
-def _schema(settings: Settings, sample: Sample, subject: str | None) -> Registered:
-    """Of the newest record; where there is none, or a subject is named, the newest of the subject."""
-    schema_id = sample.schema_id()
-    if subject is None and schema_id is not None:
-        schemas = RegisteredSchemas(settings)
-        try:
-            found = schemas.schema(schema_id)
-        finally:
-            schemas.close()
-        if found is None:
-            raise CommandError(
-                f"the registry at {settings.registry.url} has no Avro schema with id {schema_id}, which the newest"
-                f" record of {sample.topic!r} names: is it the registry of the producers, and do they write Avro?"
-            )
-        return Registered(SchemaId(found.id), found.subject, found.version, found.text)
-    name = subject or f"{sample.topic}-value"
+def _of_record(settings: Settings, record: Named) -> Registered:
+    """The schema that a record names."""
+    schemas = RegisteredSchemas(settings)
+    try:
+        found = schemas.schema(record.schema)
+    finally:
+        schemas.close()
+    if found is None:
+        raise CommandError(
+            f"the registry at {settings.registry.url} has no Avro schema with id {record.schema}, which the newest"
+            f" record of {record.raw.position.topic!r} names: is it the registry of the producers, and do they write"
+            " Avro?"
+        )
+    return Registered(SchemaId(found.id), found.subject, found.version, found.text)
+
+
+def _of_subject(settings: Settings, subject: str | None) -> Registered:
+    """The newest schema of a subject, else of the topic's usual one."""
+    name = subject or f"{settings.kafka.readings_topic}-value"
     client = SchemaRegistry(settings.registry, settings.record)
     try:
         newest, there = client.newest(name), client.subjects()
@@ -105,9 +114,12 @@ def _schema(settings: Settings, sample: Sample, subject: str | None) -> Register
     return Registered(schema_id, name, version, text)
 
 
-def _labels(sample: Sample, schema: ReadingSchema, keys: list[str]) -> choices.Labels:
-    ours = [(raw.value or b"", key) for raw, key in zip(sample.records, keys, strict=True) if id_of(raw) == schema.id]
-    return choices.count(schema, [value for value, _ in ours], [key for _, key in ours])
+def _id_format(sample: Sample) -> Iterator[Setting]:
+    found = sample.schema_id_format()
+    if found != RecordSettings().schema_id_format:
+        yield Setting(
+            "record.schema_id_format", found, "the records have an id of 8 bytes in front, as Apicurio writes"
+        )
 
 
 def _addresses(settings: Settings) -> Iterator[Setting]:

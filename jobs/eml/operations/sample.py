@@ -15,10 +15,19 @@ from eml.settings import Settings
 from eml.stream.errors import BadRecordError
 from eml.stream.keys import CONTROLS, KafkaKey
 from eml.stream.records import Raw
-from eml.stream.wire import HEADER_SIZE, MAGIC, SchemaId, unframe
+from eml.stream.wire import HEADER_SIZE, MAGIC, PREFIXES, VALUE_SCHEMA, SchemaRef, schema_of
 from eml.terminal import CommandError
 
 FRAMES = "(Confluent's wire format: a zero byte, the schema's id, the record)"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A record that names its schema."""
+
+    schema: SchemaRef
+    payload: bytes
+    raw: Raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +47,18 @@ class Sample:
             found = newest(consumer, topic, count, lambda raw: raw).found
         return cls(topic, found, sum(end - first for first, end in spans.values()))
 
-    def schema_id(self) -> SchemaId | None:
-        """Of the newest record; None where there are no records. Raises where records are not framed Avro."""
-        framed = [found for raw in self.records if (found := id_of(raw)) is not None]
-        if framed:
-            return framed[-1]
+    def schema_id_format(self) -> str:
+        """record.schema_id_format: no registry has an id 0, so four zero bytes are the half of a longer id."""
+        fronts = [raw.value[:HEADER_SIZE] for raw in self.records if raw.value and VALUE_SCHEMA not in raw.headers]
+        return "apicurio-8" if fronts and set(fronts) == {bytes(HEADER_SIZE)} else "confluent"
+
+    def named(self) -> list[Named]:
+        """The records that name their schema; raises where there are records and none does."""
+        prefix = PREFIXES[self.schema_id_format()]
+        found = [each for raw in self.records if (each := _named(raw, prefix)) is not None]
         values = [raw.value for raw in self.records if raw.value is not None]
-        if not values:
-            return None
+        if found or not values:
+            return found
         raise CommandError(
             f"the records of {self.topic!r} are {_form(values)}: the job reads Avro with the id of a registered schema"
             f" in front {FRAMES}. Have the producers write with an Avro serializer and the schema registry"
@@ -70,12 +83,12 @@ class Sample:
         return kind, f"what {count} of {len(self.records)} records looked at have"
 
 
-def id_of(raw: Raw) -> SchemaId | None:
-    """The id of a record's schema; None where it names none."""
+def _named(raw: Raw, prefix: int) -> Named | None:
     try:
-        return unframe(raw.value)
+        schema, start = schema_of(raw.value, raw.headers, prefix)
     except BadRecordError:
         return None
+    return Named(schema, (raw.value or b"")[start:], raw)
 
 
 def _form(values: Sequence[bytes]) -> str:

@@ -19,7 +19,7 @@ from eml.operations.sample import Sample
 from eml.settings import RecordSettings, load
 from eml.stream.keys import KafkaKey
 from eml.stream.records import Position, Raw
-from eml.stream.wire import SchemaId, frame
+from eml.stream.wire import VALUE_SCHEMA, SchemaId, frame
 from eml.terminal import CommandError
 
 TEMPERATURE = {"name": "temperature", "type": "double"}
@@ -92,14 +92,24 @@ def test_what_cannot_work_is_refused():
 
 
 def test_records_that_are_no_framed_avro_are_refused():
-    assert sample().schema_id() is None
-    assert sample(None, frame(7, b""), b"{}").schema_id() == 7
+    assert sample().named() == []
+    assert [each.schema for each in sample(None, frame(7, b""), b"{}").named()] == [7]
     with pytest.raises(
         CommandError, match=r"'turbines' are JSON, not Avro: .* Avro serializer and the schema registry"
     ):
-        sample(b'{"temperature": 3}').schema_id()
+        sample(b'{"temperature": 3}').named()
     with pytest.raises(CommandError, match="are no framed Avro"):
-        sample(b"\x01\x02\x03").schema_id()
+        sample(b"\x01\x02\x03").named()
+
+
+def test_every_way_to_name_a_schema_is_seen():
+    long = sample(frame(7, b"!", 9), frame(8, b"?", 9))
+    assert long.schema_id_format() == "apicurio-8"
+    assert [(each.schema, each.payload) for each in long.named()] == [(7, b"!"), (8, b"?")]
+    short = sample(frame(7, b"!"))
+    assert short.schema_id_format() == "confluent"
+    short.records[0].headers = {VALUE_SCHEMA: b"\0\0\0\0\x09"}
+    assert [(each.schema, each.payload) for each in short.named()] == [(9, frame(7, b"!"))]
 
 
 @pytest.mark.parametrize(
@@ -128,9 +138,9 @@ def test_labels_are_counted_by_device():
     for label in ("worn", None, "healthy", "worn"):
         out = BytesIO()
         fastavro.schemaless_writer(out, parsed, {"temperature": 1.0, "label": label})
-        values.append(frame(1, out.getvalue()))
+        values.append(out.getvalue())
     compiled = choices.compiled(text, SchemaId(1), "turbines-value", 1, RecordSettings())
-    counted = choices.count(compiled, [*values, b"\0\0\0\0\1!"], ["a", "a", "a", "b", "b"])
+    counted = choices.count(compiled, [*values, b"!"], ["a", "a", "a", "b", "b"])
     assert counted == Labels(4, 3, 2, Counter(a=2, b=1))
 
 

@@ -1,9 +1,16 @@
-"""One BLAS thread, however pytest was started: the same sums each time, and no threads that wait for each other.
+"""What holds however pytest was started: one BLAS thread, and examples that are the same each time.
 
-Read before anything imports numpy, which looks at these when it is loaded; what a test starts inherits them.
+The threads are set before anything imports numpy, which looks at them when it is loaded; what a test starts inherits
+them: the same sums each time, and no threads that wait for each other.
 """
 
 import os
 
+from hypothesis import settings
+
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# A failure repeats, and a busy machine is none.
+settings.register_profile("eml", derandomize=True, deadline=None)
+settings.load_profile("eml")

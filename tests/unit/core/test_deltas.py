@@ -38,7 +38,8 @@ def do(learner: EvolvingMetricLearner, doing: str, number: int) -> None:
     """One of the things that happen to a learner."""
     names = learner.space.names
     if doing == "evolve":
-        learner.evolve(FeatureSpace((*names[1:], f"f{(int(names[-1][1:]) + 1) % 12}")))
+        after = [f"f{(int(names[-1][1:]) + step) % 12}" for step in range(1, 12)]
+        learner.evolve(FeatureSpace((*names[1:], next(name for name in after if name not in names))))
     elif doing == "announce":
         learner.announce(FeatureSpace(names[2:]))
     elif doing == "rename":

@@ -15,11 +15,13 @@ from eml.local import topics
 from eml.settings import KafkaSettings, RecordSettings, RegistrySettings, Settings
 from eml.stream.output.schemas import schema_text
 from eml.stream.registry.client import SchemaRegistry
+from eml.stream.wire import frame
 from tests.watched import IDS, Said, framed
 
 NAMES = {"predictions": "prediction", "scores": "score", "evolutions": "evolution"}
 REGISTRY_TIMEOUT_MS = 15_000  # its first answers are slow
 FLUSH_S = 60.0
+READING_BYTES = 3 * 8  # three doubles
 
 
 def readings_schema(version: int) -> str:
@@ -104,15 +106,24 @@ class Writer:
             value, headers = b"\0\0\0\0\x07nonsense", dict(said.fields)
         else:
             value, headers = framed(NAMES[said.topic], self._real(said), self._ids[said.topic]), {}
-        topic, time_ms = f"{self.prefix}{said.topic}", said.time_ms + 40
+        self._produce(said.topic, value, said.key, said.time_ms + 40, headers)
+        self.written += 1
+
+    def put_reading(self, said: Said) -> None:
+        """Write the reading that a prediction is about."""
+        value = frame(self._versions[said.fields["schema_id"]], bytes(READING_BYTES))
+        self._produce("readings", value, said.key, said.fields["source_timestamp"], {})
+
+    def _produce(
+        self, topic: str, value: bytes, key: str, time_ms: int, headers: dict[str, str | bytes | None]
+    ) -> None:
         while True:
             try:
-                self._producer.produce(topic, value, said.key.encode(), timestamp=time_ms, headers=headers)
+                self._producer.produce(f"{self.prefix}{topic}", value, key.encode(), timestamp=time_ms, headers=headers)
             except BufferError:
                 self._producer.poll(0.1)
             else:
-                break
-        self.written += 1
+                return
 
     def poll(self) -> None:
         """Let the client work."""

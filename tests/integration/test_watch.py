@@ -1,11 +1,17 @@
 """The live page's reader beside a real broker and registry: topics that come late, and a broker that restarts."""
 
+import shlex
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from eml.cli import main
+from eml.local import record_file
+from eml.local.record_lines import Arrived
 from eml.local.stack import Stack
+from eml.settings import describe
 from eml.watch.session import Session
 from eml.watch.views import Summary
 from tests.watched import SyntheticFleet
@@ -53,7 +59,7 @@ def test_it_reads_what_the_job_writes_through_late_topics_and_a_restart(stack: S
         summary = wait_for(session, lambda summary: list(summary.versions) == [name])
         assert summary.devices == summary.versions[name] == 20
         assert sum(summary.dead_letters.values()) == dead
-        assert summary.lag == 0, "the readings topic is empty"
+        wait_for(session, lambda summary: summary.lag == 0)  # the readings topic is empty
         assert session.fleet.evolutions().total >= 1
         (matrix,) = session.fleet.features()
         assert dict(zip(matrix.features, matrix.cells, strict=True))["rpm"] == ["survived", "renamed"]
@@ -73,4 +79,32 @@ def test_it_reads_what_the_job_writes_through_late_topics_and_a_restart(stack: S
         assert session.wait_until_read(TIMEOUT_S)
         late = sum(each.topic == "predictions" and each.time_ms + 40 >= begin_ms + 30_000 for each in records)
         assert session.fleet.summary().predictions == late
+    writer.remove(*writer.topics)
+
+
+def test_the_lines_for_a_device_have_exactly_its_records(stack: Stack, tmp_path: Path, monkeypatch, capsys):
+    writer = Writer.of(stack.bootstrap_servers, stack.registry_url)
+    writer.create(*writer.topics)
+    records = list(SyntheticFleet(4, 1_000, int(time.time() * 1000) - 60_000, per_s=100.0, dead=0.0).said())
+    for each in records:
+        if each.topic == "predictions":
+            writer.put_reading(each)
+    writer.write(records)
+    monkeypatch.chdir(tmp_path)
+    Path("eml.toml").write_text(describe(writer.settings), encoding="utf-8")
+    with Session(writer.settings, options="--settings=eml.toml") as session:
+        assert session.wait_until_read(TIMEOUT_S)
+        device = session.fleet.device("pump-00002")
+    assert device is not None
+    shown = [row.time_ms for row in device.predictions]
+    first, last = device.dips[0][:2] if device.dips else (min(shown), max(shown))
+    mine = {each.time_ms for each in records if each.topic == "predictions" and each.key == "pump-00002"}
+    capture, replay = (shlex.split(command) for command in device.commands)
+    assert main(capture[1:]) == 0
+    entries = record_file.read(Path(capture[2]), writer.settings.kafka.readings_topic)
+    taken = [entry.raw.position.timestamp_ms for entry in entries if isinstance(entry, Arrived)]
+    assert taken == sorted(time_ms for time_ms in mine if first <= time_ms <= last)
+    assert {entry.key for entry in entries if isinstance(entry, Arrived)} == {"pump-00002"}
+    assert main(replay[1:]) == 0
+    assert capsys.readouterr().out.count('{"prediction"') == len(taken)
     writer.remove(*writer.topics)

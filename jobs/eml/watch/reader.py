@@ -87,9 +87,10 @@ class Reader(Thread):
         self.take(self._outputs.poll())
         self._view.set_reading(reading=self._outputs.reading_back)
         if now >= self._measured + ENDS_S and not self._outputs.reading_back:
-            self._view.set_ends(self._outputs.ends(self._source.kafka.readings_topic))
+            ends = self._outputs.ends(self._source.kafka.readings_topic)
+            self._view.set_ends(ends)
             taken = time.monotonic() - now
-            self._measured = now + 10 * taken  # of many partitions it takes long
+            self._measured = now + (10 if ends else 1) * taken  # of many partitions it takes long
 
     def take(self, messages: Iterable[Message]) -> None:
         """Tell the view of some records."""

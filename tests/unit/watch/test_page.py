@@ -29,6 +29,8 @@ STYLE = Path(__file__).parents[3] / "jobs/eml/watch/assets/style.css"
 NAMELESS = """[...document.querySelectorAll('a,button,input,[role=img],[role=region],nav,section,progress,pre')]
     .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.[0]?.textContent))
     .map(e => e.outerHTML)"""
+HEIGHTS = """window.heights = new Set(); setInterval(() => document.querySelectorAll('.graph').forEach(
+    e => window.heights.add(e.getBoundingClientRect().height)), 10)"""
 LEVELS = "[...document.querySelectorAll('h1,h2,h3')].map(e => Number(e.tagName[1]))"
 
 
@@ -99,12 +101,14 @@ def test_what_changes_is_shown_and_a_readers_place_is_kept(opened):
         page.locator("summary").first.click()
         page.get_by_role("link", name="All evolutions").focus()
         page.evaluate("window.chart = document.querySelector('.js-plotly-plot')")
+        page.evaluate(HEIGHTS)
         before = page.locator("main dl").inner_text()
         fed(SyntheticFleet(20, 200, fleet.accuracy().times_ms[-1], 2000.0).said(), fleet)
         expect(page.locator("main dl")).not_to_have_text(before)
         page.wait_for_timeout(300)
         assert page.evaluate("document.activeElement.textContent") == "All evolutions"
         assert page.evaluate("window.chart === document.querySelector('.js-plotly-plot')")
+        assert page.evaluate("[...window.heights]") == [300], "a chart has the room that its style gives it"
         assert page.locator("details").first.get_attribute("open") is not None
         page.goto("about:blank")  # before its server ends
 

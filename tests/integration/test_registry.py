@@ -12,6 +12,7 @@ import requests
 from eml.local.stack import Stack
 from eml.settings import KafkaSettings, RecordSettings, RegistrySettings, Settings
 from eml.stream.errors import BadSchemaError, IncompatibleSchemaError
+from eml.stream.registry.answers import UNRULED
 from eml.stream.registry.client import SchemaRegistry
 from eml.stream.registry.subjects import Subjects
 
@@ -109,3 +110,12 @@ def test_an_incompatible_schema_and_one_that_is_none_are_refused(stack, registry
         registry.register(subject, schema(subject, "b"))
     with pytest.raises(BadSchemaError):
         registry.register(subject, "no schema")
+
+
+def test_a_schema_is_judged_before_it_is_registered(registry, subject, stack):
+    assert registry.verdict(subject, schema(subject, "a")) == UNRULED
+    registry.register(subject, schema(subject, "a"))
+    requests.put(address(stack, "config", subject), json={"compatibility": "BACKWARD"}, timeout=TIMEOUT_S)
+    good = registry.verdict(subject, schema(subject, "a", "b", default=0.0))
+    assert (good.compatible, good.mode) == (True, "BACKWARD")
+    assert not registry.verdict(subject, schema(subject, "a", "b")).compatible

@@ -74,7 +74,7 @@ def test_each_right_that_is_missing_is_named(secured: Secured, checks: Checks):
             said = checks.say()
         finally:
             secured.secured_broker.allow(USER, acl)
-        assert len(said.splitlines()) == 2, said
+        assert len(said.splitlines()) == 1, said
         _assert_named(acl, said)
 
 

@@ -102,7 +102,9 @@ def _run(settings: Settings, options: dict[str, str], request: Request) -> bool:
         topics.check(admin, settings.kafka, settings.job.parallelism)
         started = start.prepare(env, settings, request, admin)
         ids = _register_outputs(registry, settings)
-        log.info("starting with these settings:\n%s", describe(settings))
+        log.info(
+            "starting with these settings, the others at their defaults:\n%s", describe(settings, changed_only=True)
+        )
         pipeline.build(env, settings, ids)
         started.make_sure_no_other_runs()
     log.info("%s", started.message)

@@ -229,6 +229,17 @@ def test_what_is_described_can_be_loaded_again(file):
     assert load(file(describe(load(EXAMPLE, {}))), {}) == load(EXAMPLE, {})
 
 
+def test_of_settings_that_changed_only_those_are_described():
+    loaded = load(
+        None, LEAST | {"EML_KAFKA_GROUP_ID": "mine", "EML_REGISTRY_PASSWORD": SECRET, "EML_REGISTRY_USERNAME": "me"}
+    )
+    shown = describe(loaded, changed_only=True)
+    assert 'group_id = "mine"' in shown
+    assert 'password = "***"' in shown
+    assert "[learner]" not in shown
+    assert "readings_topic" not in shown
+
+
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 

@@ -103,7 +103,8 @@ def report(state: State) -> dict[str, ViewReport]:
         view.name: metric * float(part) + shares.get(view.name, 0.0)
         for view, part in zip(state.views, state.pooling.shares, strict=False)
     }
-    weights |= {name: shares[name] for name in ("linear", "fresh") if name in shares}
+    alone = ("survived", "linear", "fresh")  # experts beside the metrics' views; the first may outlive its view
+    weights |= {name: shares[name] for name in alone if name in shares and name not in weights}
     return {
         name: ViewReport(weight, state.accuracies.get(name, RunningAccuracy()).score)
         for name, weight in weights.items()

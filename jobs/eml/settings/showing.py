@@ -5,7 +5,7 @@ Called by `job` and the tools. What it writes can be loaded, but for the stars.
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, Field, fields
 
 from eml.settings.sections import Settings
 
@@ -14,17 +14,23 @@ STARS = "***"
 HARMLESS = (".protocol", ".mechanism", ".location", ".type", ".algorithm", ".id", ".ms", ".bytes", ".records")
 
 
-def describe(settings: Settings) -> str:
-    """All settings as TOML, with *** for what is secret."""
+def describe(settings: Settings, *, changed_only: bool = False) -> str:
+    """All settings as TOML, or those alone that do not have their default, with *** for what is secret."""
     lines = []
     for section in fields(settings):
         values = getattr(settings, section.name)
-        lines += ["", f"[{section.name}]"]
-        for field in fields(values):
-            value = getattr(values, field.name)
-            if value is not None:
-                lines.append(f"{field.name} = {toml(_starred(value, secret=not field.repr))}")
+        shown = [
+            f"{field.name} = {toml(_starred(value, secret=not field.repr))}"
+            for field in fields(values)
+            if (value := getattr(values, field.name)) is not None and not (changed_only and value == _default(field))
+        ]
+        if shown or not changed_only:
+            lines += ["", f"[{section.name}]", *shown]
     return "\n".join(lines[1:]) + "\n"
+
+
+def _default(field: "Field[object]") -> object:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _starred(value: object, *, secret: bool) -> object:

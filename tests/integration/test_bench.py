@@ -58,6 +58,7 @@ def test_quix_streams_goes_on_where_it_was_stopped(stack: Stack, tmp_path: Path,
         (200,),
         exemplars=64,
         peers=(QUIX,),
+        copies=True,  # windows then close by count alone
         settings=(("learning.window_records", str(window)),),
     )
     bench = Bench(options, stack, Console(file=io.StringIO()), tmp_path)

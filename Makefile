@@ -13,8 +13,8 @@ COMPILE = $(BIN)/uv pip compile --quiet --python-version 3.11 --generate-hashes 
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_FLAGS)
 
 # One BLAS thread: sums in a fixed order (same result each run), and no more threads than cores.
-test test-jobs test-tools test-rest test-fast test-fast-learner test-fast-rest bench fuzz soak: export OPENBLAS_NUM_THREADS := 1
-test test-jobs test-tools test-rest test-fast test-fast-learner test-fast-rest bench fuzz soak: export OMP_NUM_THREADS := 1
+test test-jobs test-tools test-rest test-fast test-fast-half test-fast-rest bench fuzz soak: export OPENBLAS_NUM_THREADS := 1
+test test-jobs test-tools test-rest test-fast test-fast-half test-fast-rest bench fuzz soak: export OMP_NUM_THREADS := 1
 # Every process that a test starts would compile all of our modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -60,18 +60,19 @@ chromium: ## Install Debian's Chromium for the tests of the page, where it is mi
 
 .PHONY: test-fast
 test-fast: .venv/.ready ## Tests without the slow ones, the data sets, the peers and the linters
-	$(MAKE) --jobs=2 --output-sync=target --no-print-directory test-fast-learner test-fast-rest
+	$(MAKE) --jobs=2 --output-sync=target --no-print-directory test-fast-half test-fast-rest
 
-LEARNER := tests/unit/core tests/unit/evaluate
+# About half of their time.
+HALF := tests/unit/core tests/unit/evaluate tests/unit/watch tests/operator
 FAST := $(BIN)/pytest -m "not slow and not data"
 
-.PHONY: test-fast-learner
-test-fast-learner: .venv/.ready
-	$(FAST) $(LEARNER)
+.PHONY: test-fast-half
+test-fast-half: .venv/.ready
+	$(FAST) $(HALF)
 
 .PHONY: test-fast-rest
 test-fast-rest: .venv/.ready
-	$(FAST) tests/unit tests/operator $(addprefix --ignore=,$(LEARNER))
+	$(FAST) tests/unit $(addprefix --ignore=,$(HALF))
 
 .PHONY: lint
 lint: .venv/.ready ## Check style, types and the direction of imports

@@ -5,7 +5,7 @@ Chromium is Debian's (`make chromium`). Every request that is not for loopback i
 
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, Request, Route, expect, sync_play
 from eml.watch.dead_letters import Arrived
 from eml.watch.fleet_view import FleetView, Surroundings
 from eml.watch.views import FeatureMatrix
-from tests.watched import IDS, SUBJECT, Said, SyntheticFleet, dead_letter_headers, framed, prediction, score
+from tests.watched import IDS, SUBJECT, SyntheticFleet, dead_letter_headers, fed, framed, prediction, score
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = (
@@ -26,6 +26,7 @@ FLAGS = (
 NO_CHROMIUM = "Chromium is missing: make chromium (as root), or apt-get install chromium"
 PATIENCE_MS = 20_000  # a tick takes two seconds, and all of `make test` runs beside it
 HOSTILE = "<b>x</b><img src=x onerror=alert(1)>"
+HOSTILE_LETTER = b"\0\0\0\0\x07" + b"\0\0\0\0\0\0\xf0\x3f\x0ahel" + b"<script>alert(1)</script>"
 SCHEMA = """{"type": "record", "name": "R", "fields": [
     {"name": "temperature", "type": "double"}, {"name": "note", "type": "string"}]}"""
 
@@ -74,27 +75,11 @@ def visit(started: Browser, **look: object) -> Visit:
     return opened
 
 
-def fed(said: Iterable[Said], view: FleetView) -> FleetView:
-    """The view, with what a job said."""
-    for each in said:
-        match each.topic:
-            case "predictions":
-                view.add_predictions([(each.fields, each.time_ms + 40, framed("prediction", each.fields))])
-            case "scores":
-                view.add_scores([(each.fields, each.time_ms + 40)])
-            case "evolutions":
-                view.add_evolutions([(each.fields, each.time_ms + 40)])
-            case _:
-                value = b"\0\0\0\0\x07" + b"\0\0\0\0\0\0\xf0\x3f\x0ahel" + b"<script>alert(1)</script>"
-                view.add_dead_letters([Arrived(each.key, value, each.fields, each.time_ms, "dead-letters/0/1")])
-    return view
-
-
 def made_fleet(devices: int = 60, records: int = 24_000, per_s: float = 20.0) -> FleetView:
     """A fleet that ends now: upgraded, scored, with dead letters, and with names that are HTML."""
     view = FleetView(Surroundings(options="--settings eml.toml", schema_text={7: SCHEMA}.get))
     begin_ms = time.time_ns() // 1_000_000 - int(records * 1_000 / per_s) - 1_000
-    fed(SyntheticFleet(devices, records, begin_ms, per_s).said(), view)
+    fed(SyntheticFleet(devices, records, begin_ms, per_s).said(), view, HOSTILE_LETTER)
     for key in (HOSTILE, "..", "a/b?c#d", "left\u202eright"):
         place = {"source_timestamp": time.time_ns() // 1_000_000 - 2_000, "schema_id": IDS[2], "schema_version": 2}
         fields = prediction(key=key, label=HOSTILE, scores={HOSTILE: 0.9, "worn": 0.1}, truth=None, **place)

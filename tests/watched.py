@@ -5,13 +5,15 @@ once, its model is bad for a while then, and a cold restart beside it is worse.
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from eml.stream.output import schemas
 from eml.stream.output.dead_letters import CONNECT, OWN
 from eml.stream.wire import frame
+from eml.watch.dead_letters import Arrived
+from eml.watch.fleet_view import FleetView
 
 BEGIN_MS = 1_763_270_000_000
 CLASSES = ("healthy", "worn", "broken")
@@ -211,3 +213,19 @@ class SyntheticFleet:
         if labelled and self.scores:
             cold = rng.random() < COLD if afresh else None
             yield Said("scores", key, time_ms, score(**usual, **named, truth=truth, right=right, cold_right=cold))
+
+
+def fed(said: Iterable[Said], view: FleetView | None = None, letter: bytes = b"\0") -> FleetView:
+    """The view, with what a job said; `letter` is the value of dead letters."""
+    view = view or FleetView()
+    for each in said:
+        match each.topic:
+            case "predictions":
+                view.add_predictions([(each.fields, each.time_ms + 40, framed("prediction", each.fields))])
+            case "scores":
+                view.add_scores([(each.fields, each.time_ms + 40)])
+            case "evolutions":
+                view.add_evolutions([(each.fields, each.time_ms + 40)])
+            case _:
+                view.add_dead_letters([Arrived(each.key, letter, each.fields, each.time_ms, "dead-letters/0/1")])
+    return view

@@ -163,6 +163,11 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help=f"of the job (default: the one EML_SETTINGS names, else {SETTINGS_FILE} in this folder if it is there)",
     )
+    add_overrides(parser, "one setting, over file and environment (repeatable): -S kafka.start=latest")
+
+
+def add_overrides(parser: argparse.ArgumentParser, explained: str) -> None:
+    """Add single settings; `overrides` reads them."""
     parser.add_argument(
         "-S",
         "--set",
@@ -170,7 +175,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SECTION.KEY=VALUE",
-        help="one setting, over file and environment (repeatable): -S kafka.start=latest",
+        help=explained,
     )
 
 

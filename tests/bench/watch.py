@@ -20,8 +20,8 @@ from pathlib import Path
 from eml.watch import times
 from eml.watch.fleet_view import FleetView
 from eml.watch.page import Page
-from tests.browsing import browser, fed, visit
-from tests.watched import IDS, SUBJECT, SyntheticFleet
+from tests.browsing import browser, visit
+from tests.watched import IDS, SUBJECT, SyntheticFleet, fed
 
 DRAWN = ".graph .main-svg"
 VISITS = 5

@@ -14,6 +14,7 @@ from eml.terminal import (
     SETTINGS_FILE,
     USAGE,
     CommandError,
+    add_overrides,
     examples,
     overrides,
     positive,
@@ -57,15 +58,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--output", type=Path, default=SETTINGS_FILE, metavar="FILE", help="to write (default %(default)s)"
     )
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
-    parser.add_argument(
-        "-S",
-        "--set",
-        dest="overrides",
-        action="append",
-        default=[],
-        metavar="SECTION.KEY=VALUE",
-        help="a setting to look with, as registry.username=me (repeatable)",
-    )
+    add_overrides(parser, "a setting to look with, as registry.username=me (repeatable)")
     set_run(parser, _run)
 
 

@@ -9,7 +9,17 @@ from eml.watch import times
 from eml.watch.dead_letters import Arrived
 from eml.watch.fleet_view import FleetView, Surroundings
 from eml.watch.views import PAGE_ROWS, Fleet
-from tests.watched import BEGIN_MS, IDS, SyntheticFleet, dead_letter_headers, evolution, framed, prediction, recovery
+from tests.watched import (
+    BEGIN_MS,
+    IDS,
+    SyntheticFleet,
+    dead_letter_headers,
+    evolution,
+    fed,
+    framed,
+    prediction,
+    recovery,
+)
 from tests.watched import score as score_of
 
 V1, V2 = f"schema {IDS[1]} v1", f"schema {IDS[2]} v2"
@@ -18,21 +28,6 @@ V1, V2 = f"schema {IDS[1]} v1", f"schema {IDS[2]} v2"
 @pytest.fixture(autouse=True)
 def _clock(monkeypatch):
     monkeypatch.setattr(times, "now_ms", lambda: BEGIN_MS + 3_600_000)
-
-
-def fed(said, view=None):
-    view = view or FleetView()
-    for each in said:
-        match each.topic:
-            case "predictions":
-                view.add_predictions([(each.fields, each.time_ms + 40, framed("prediction", each.fields))])
-            case "scores":
-                view.add_scores([(each.fields, each.time_ms + 40)])
-            case "evolutions":
-                view.add_evolutions([(each.fields, each.time_ms + 40)])
-            case _:
-                view.add_dead_letters([Arrived(each.key, b"\0", each.fields, each.time_ms, "dead-letters/0/1")])
-    return view
 
 
 def predicted(view, **given):
@@ -192,7 +187,7 @@ def test_devices_are_found_in_order_and_in_pages(records):
     keys = [row.key for row in view.devices().rows]
     assert keys == sorted(keys)
     worst = [row.accuracy for row in view.devices(order="accuracy").rows]
-    assert worst == sorted(worst)
+    assert worst == sorted(worst)  # type: ignore[type-var]  # every device was scored
     newest = [row.last_ms for row in view.devices(order="last").rows]
     assert newest == sorted(newest, reverse=True)
     dead = [row.dead_letters for row in view.devices(order="dead-letters").rows]

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 
 from eml.watch.fleet_view import FleetView
 from eml.watch.page import Page
-from tests.browsing import HOSTILE, fed, made_fleet
-from tests.watched import SyntheticFleet
+from tests.browsing import HOSTILE, made_fleet
+from tests.watched import SyntheticFleet, fed
 
 pytestmark = pytest.mark.slow
 
